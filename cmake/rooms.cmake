@@ -14,7 +14,7 @@ endfunction()
 
 # heed_add_room(room [PRIVATE_FOLDERS folder...]): the target heed_<room>, alias heed::<room>.
 # The room's CMakeLists.txt lists its sources with target_sources. PRIVATE_FOLDERS are in neither the include root nor
-# the installed package; heed_<room>_private opens them, for the room itself and for its own tests.
+# the installed package; whoever may include them links heed_<room>_private.
 function(heed_add_room room)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" PRIVATE_FOLDERS)
   set(source ${CMAKE_CURRENT_SOURCE_DIR})
@@ -44,7 +44,6 @@ function(heed_add_room room)
     heed_link_entries(${roots}/${room}-private/heed/${room} ${private_folders})
     add_library(heed_${room}_private INTERFACE)
     target_include_directories(heed_${room}_private INTERFACE ${roots}/${room}-private)
-    target_link_libraries(heed_${room} PRIVATE $<BUILD_INTERFACE:heed_${room}_private>)
     foreach(folder IN LISTS arg_PRIVATE_FOLDERS)
       list(APPEND excluded PATTERN ${folder} EXCLUDE)
     endforeach()
