@@ -1,0 +1,139 @@
+#pragma once
+
+#include <heed/autograd/grad_mode.h>
+#include <heed/autograd/node.h>
+#include <heed/autograd/tensor.h>
+
+#include <algorithm>
+#include <array>
+#include <concepts>
+#include <new>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace heed {
+
+/// What an op keeps for its backward: flags.
+enum class Saves : unsigned { none = 0, inputs = 1, output = 2 };
+constexpr Saves operator|(Saves a, Saves b) {
+  return static_cast<Saves>(static_cast<unsigned>(a) | static_cast<unsigned>(b));
+}
+constexpr bool has(Saves set, Saves flag) {
+  return (static_cast<unsigned>(set) & static_cast<unsigned>(flag)) != 0;
+}
+
+/// An op: its parameters are members, `forward(inputs...)` (or one span of tensors) makes the
+/// output and `backward(context, g)` the gradients of the inputs, written in heed ops so that they
+/// have gradients themselves. An op whose backward is a kernel also has `composed(inputs...)`, its
+/// forward in plain ops: that is what is differentiated when a graph of the gradient is wanted.
+template <class Op>
+concept Operation = requires(const Op& op, const Context& context, const Tensor& g) {
+  { Op::name } -> std::convertible_to<std::string_view>;
+  { Op::saves } -> std::convertible_to<Saves>;
+  { op.backward(context, g) } -> std::convertible_to<Grads>;
+};
+
+namespace detail {
+
+/// The same tensor as a node of its own, newer than every other: a border for a gradient within.
+Tensor alias(const Tensor& x);
+/// The gradients of `y` with respect to the defined ones of `inputs`, with a graph.
+Grads differentiate(const Tensor& y, std::span<const Tensor> inputs, const Tensor& g);
+[[noreturn]] void refuse_released(std::string_view op);
+/// `y` as a constant in a handle nobody else holds: a forward may have returned its input.
+Tensor fresh(Tensor y);
+
+template <class Forward>
+Tensor unrecorded(Forward&& forward) {
+  const NoGrad quiet;
+  return fresh(forward());
+}
+
+/// `y`, which nobody else holds, as the output of the node that `make(y)` returns.
+template <class Make>
+Tensor attach(Tensor y, Make&& make) {
+  Ref<Node> node(make(y));
+  return Tensor(y.storage(), y.shape(), y.dtype(), std::move(node));
+}
+
+/// Number of inputs of an op that takes a list of any length.
+inline constexpr std::size_t kList = static_cast<std::size_t>(-1);
+
+template <class Op, std::size_t N>
+class OpNode final : public Node {
+ public:
+  using Inputs = std::conditional_t<N == kList, std::vector<Saved, CacheAllocator<Saved>>,
+                                    std::array<Saved, N>>;
+
+  static Node* make(Op op, const Tensor& y, Inputs inputs) {
+    return new (allocate(sizeof(OpNode))) OpNode(std::move(op), y, std::move(inputs));
+  }
+
+  std::string_view name() const override { return Op::name; }
+  std::span<const Saved> inputs() const override { return inputs_; }
+
+  Grads backward(const Tensor& g) override {
+    if (released_) refuse_released(Op::name);
+    const Context context(*this);
+    if constexpr (requires { &Op::composed; }) {
+      if (grad_enabled()) return backward_composed(context, g, std::make_index_sequence<N>());
+    }
+    return op_->backward(context, g);
+  }
+
+  void forget_saved() override {
+    for (Saved& input : inputs_) input.forget_values();
+    output_.forget_values();
+    op_.reset();
+    released_ = true;
+  }
+
+ private:
+  OpNode(Op op, const Tensor& y, Inputs inputs)
+      : Node(y, has(Op::saves, Saves::output)), op_(std::move(op)), inputs_(std::move(inputs)) {}
+
+  template <std::size_t... I>
+  Grads backward_composed(const Context& context, const Tensor& g, std::index_sequence<I...>) {
+    const std::array<Tensor, N> inputs{alias(context.input(I))...};
+    return differentiate(op_->composed(inputs[I]...), inputs, g);
+  }
+
+  std::size_t bytes() const override { return sizeof(OpNode); }
+
+  std::optional<Op> op_;  // gone once the graph is released
+  Inputs inputs_;
+};
+
+}  // namespace detail
+
+/// Runs the op and, if recording is on and an input requires a gradient, makes the node that the op
+/// moves into. The only place where a graph grows.
+template <Operation Op, std::same_as<Tensor>... Inputs>
+Tensor apply(Op op, const Inputs&... inputs) {
+  Tensor y = detail::unrecorded([&] { return op.forward(inputs...); });
+  if (!grad_enabled() || !(inputs.requires_grad() || ...)) return y;
+  constexpr bool keep = has(Op::saves, Saves::inputs);
+  using Made = detail::OpNode<Op, sizeof...(Inputs)>;
+  return detail::attach(std::move(y), [&](const Tensor& output) {
+    return Made::make(std::move(op), output, {Saved(inputs, keep)...});
+  });
+}
+
+/// The same for an op whose `forward` takes a list of tensors.
+template <Operation Op>
+Tensor apply(Op op, std::span<const Tensor> inputs) {
+  Tensor y = detail::unrecorded([&] { return op.forward(inputs); });
+  if (!grad_enabled() || std::ranges::none_of(inputs, &Tensor::requires_grad)) return y;
+  using Made = detail::OpNode<Op, detail::kList>;
+  typename Made::Inputs saved;
+  for (const Tensor& input : inputs) saved.emplace_back(input, has(Op::saves, Saves::inputs));
+  return detail::attach(std::move(y), [&](const Tensor& output) {
+    return Made::make(std::move(op), output, std::move(saved));
+  });
+}
+
+}  // namespace heed

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <heed/autograd/apply.h>
+#include <heed/autograd/dtype.h>
+#include <heed/autograd/engine.h>
+#include <heed/autograd/error.h>
+#include <heed/autograd/grad_mode.h>
+#include <heed/autograd/gradcheck.h>
+#include <heed/autograd/map.h>
+#include <heed/autograd/memory.h>
+#include <heed/autograd/node.h>
+#include <heed/autograd/observe.h>
+#include <heed/autograd/ops/attention.h>
+#include <heed/autograd/ops/dropout.h>
+#include <heed/autograd/ops/elementwise.h>
+#include <heed/autograd/ops/index.h>
+#include <heed/autograd/ops/loss.h>
+#include <heed/autograd/ops/matmul.h>
+#include <heed/autograd/ops/norm.h>
+#include <heed/autograd/ops/reduce.h>
+#include <heed/autograd/ops/shape.h>
+#include <heed/autograd/ops/softmax.h>
+#include <heed/autograd/rng.h>
+#include <heed/autograd/shape.h>
+#include <heed/autograd/storage.h>
+#include <heed/autograd/tensor.h>
+#include <heed/autograd/tokens_mask.h>

@@ -1,0 +1,79 @@
+#pragma once
+
+#include <heed/autograd/shape.h>
+
+#include <array>
+#include <cstdint>
+
+namespace heed {
+
+/// How to walk operands that broadcast to one shape: as runs over the innermost axis, in which each
+/// operand either advances with the output (step 1) or stands still (step 0). Neighbouring axes in
+/// which every operand behaves alike are walked as one.
+template <std::size_t N>
+class Broadcast {
+ public:
+  Broadcast(const Shape& output, const std::array<Shape, N>& operands) {
+    std::array<std::int64_t, N> full;  // stride of an operand that advances, at this axis
+    full.fill(1);
+    for (std::size_t axis = output.size(); axis-- > 0;) {
+      std::array<std::int64_t, N> stride{};
+      for (std::size_t i = 0; i < N; ++i) {
+        const std::size_t missing = output.size() - operands[i].size();
+        const std::int64_t length = axis < missing ? 1 : operands[i][axis - missing];
+        if (length == output[axis]) {
+          stride[i] = full[i];
+          full[i] *= length;
+        }
+      }
+      add_axis(output[axis], stride);
+    }
+    if (rank_ == 0) add_axis(1, {}, true);
+  }
+
+  std::int64_t run() const { return lengths_[0]; }
+  const std::array<std::int64_t, N>& steps() const { return strides_[0]; }
+
+  /// Calls `f(at, from)` for every run: its offset in the output and in each operand.
+  template <class F>
+  void for_each_run(F&& f) const {
+    std::int64_t runs = 1;
+    for (std::size_t axis = 1; axis < rank_; ++axis) runs *= lengths_[axis];
+    if (run() == 0) return;
+    std::array<std::int64_t, Shape::kMaxRank> index{};
+    std::array<std::int64_t, N> from{};
+    for (std::int64_t r = 0; r < runs; ++r) {
+      f(r * run(), from);
+      for (std::size_t axis = 1; axis < rank_; ++axis) {
+        for (std::size_t i = 0; i < N; ++i) from[i] += strides_[axis][i];
+        if (++index[axis] < lengths_[axis]) break;
+        for (std::size_t i = 0; i < N; ++i) from[i] -= strides_[axis][i] * lengths_[axis];
+        index[axis] = 0;
+      }
+    }
+  }
+
+ private:
+  // Innermost first. An axis of length 1 says nothing; one that continues the last is merged into
+  // it.
+  void add_axis(std::int64_t length, const std::array<std::int64_t, N>& stride,
+                bool always = false) {
+    if (length == 1 && !always) return;
+    bool continues = rank_ > 0;
+    for (std::size_t i = 0; i < N && continues; ++i)
+      continues = stride[i] == strides_[rank_ - 1][i] * lengths_[rank_ - 1];
+    if (continues) {
+      lengths_[rank_ - 1] *= length;
+    } else {
+      lengths_[rank_] = length;
+      strides_[rank_] = stride;
+      ++rank_;
+    }
+  }
+
+  std::size_t rank_ = 0;
+  std::array<std::int64_t, Shape::kMaxRank> lengths_{};
+  std::array<std::array<std::int64_t, N>, Shape::kMaxRank> strides_{};
+};
+
+}  // namespace heed

@@ -1,0 +1,207 @@
+#include <heed/autograd/engine.h>
+#include <heed/autograd/grad_mode.h>
+#include <heed/autograd/node.h>
+#include <heed/autograd/ops/elementwise.h>
+
+#include <algorithm>
+#include <span>
+#include <utility>
+
+namespace heed {
+
+// Note [The sweep] A node's inputs have smaller numbers than itself, so going through the nodes by
+// descending number meets each one after everything that uses it: its gradient is then complete.
+// A sweep first finds the nodes between y and what is asked for and gives each a place in its list,
+// where the gradient waits; the node remembers sweep and place. A backward may itself sweep over
+// some of the same nodes, so each place also holds what its node remembered before, and the
+// destructor puts that back, however the sweep ends.
+class Sweep {
+ public:
+  /// Finds the nodes from `root` down to `targets`, or to every leaf if there are none.
+  Sweep(Node& root, std::span<const Tensor> targets) : all_leaves_(targets.empty()) {
+    for (const Tensor& target : targets) floor_ = std::min(floor_, target.node()->number());
+    if (all_leaves_) floor_ = 0;
+    find(root);
+    std::ranges::sort(places_, {}, [](const Place& place) { return place.node->number(); });
+    for (std::uint32_t i = 0; i < places_.size(); ++i) places_[i].node->place_ = i;
+    for (const Tensor& target : targets)
+      if (Place* place = place_of(*target.node())) place->target = true;
+    mark_useful();
+  }
+
+  ~Sweep() {
+    for (const Place& place : places_) {
+      place.node->sweep_ = place.outer;
+      place.node->place_ = place.outer_place;
+    }
+  }
+
+  Sweep(const Sweep&) = delete;
+  Sweep& operator=(const Sweep&) = delete;
+
+  void run(Node& root, Tensor seed, bool retain) {
+    add(root, std::move(seed));
+    for (auto place = places_.rbegin(); place != places_.rend(); ++place) {
+      if (!place->useful || place->node->is_leaf()) continue;
+      const Tensor g = place->target ? place->gradient : std::exchange(place->gradient, {});
+      if (!g.defined() || !place->beyond) continue;
+      pass_on(*place->node, place->node->backward(g));
+      if (!retain) place->node->forget_saved();
+    }
+  }
+
+  Tensor gradient(Node& node) {
+    Place* place = place_of(node);
+    return place ? place->gradient : Tensor();
+  }
+
+  template <class F>
+  void for_each_leaf(F&& f) {
+    for (Place& place : places_)
+      if (place.node->is_leaf() && place.gradient.defined())
+        f(static_cast<Leaf&>(*place.node), std::move(place.gradient));
+  }
+
+ private:
+  struct Place {
+    Node* node;
+    Sweep* outer;
+    std::uint32_t outer_place;
+    bool target = false;
+    bool useful = false;  // asked for, or something before it is
+    bool beyond = false;  // something before it is
+    Tensor gradient = {};
+  };
+  template <class T>
+  using List = std::vector<T, CacheAllocator<T>>;
+
+  Place* place_of(Node& node) { return node.sweep_ == this ? &places_[node.place_] : nullptr; }
+
+  void visit(Node& node, List<Node*>& waiting) {
+    if (node.sweep_ == this || node.number() < floor_) return;
+    places_.push_back({&node, node.sweep_, node.place_});
+    node.sweep_ = this;
+    waiting.push_back(&node);
+  }
+
+  void find(Node& root) {
+    List<Node*> waiting;
+    visit(root, waiting);
+    while (!waiting.empty()) {
+      Node& node = *waiting.back();
+      waiting.pop_back();
+      for (const Saved& input : node.inputs())
+        if (input.node()) visit(*input.node(), waiting);
+    }
+  }
+
+  void mark_useful() {
+    for (Place& place : places_) {
+      for (const Saved& input : place.node->inputs()) {
+        if (!input.node()) continue;
+        const Place* before = place_of(*input.node());
+        place.beyond |= before && before->useful;
+      }
+      place.useful = place.beyond || (all_leaves_ ? place.node->is_leaf() : place.target);
+    }
+  }
+
+  void pass_on(const Node& node, Grads grads) {
+    const std::span<const Saved> inputs = node.inputs();
+    if (grads.size() != inputs.size())
+      throw GraphError(text(node.name(), ": backward returned ", grads.size(), " gradients for ",
+                            inputs.size(), " inputs"));
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      if (!inputs[i].node() || !grads[i].defined()) continue;
+      Place* place = place_of(*inputs[i].node());
+      if (!place || !place->useful) continue;
+      check(node, i, grads[i]);
+      add(*place->node, std::move(grads[i]));
+    }
+  }
+
+  static void check(const Node& node, std::size_t i, const Tensor& gradient) {
+    const Saved& input = node.inputs()[i];
+    if (gradient.shape() != input.shape())
+      throw ShapeError(text(node.name(), ": backward returned a gradient of shape ",
+                            gradient.shape(), " for input ", i, " of shape ", input.shape(),
+                            "; see sum_to"));
+    if (gradient.dtype() != input.dtype())
+      throw DTypeError(text(node.name(), ": backward returned a gradient of type ",
+                            gradient.dtype(), " for input ", i, " of type ", input.dtype()));
+  }
+
+  void add(Node& node, Tensor gradient) {
+    Tensor& sum = place_of(node)->gradient;
+    if (sum.defined())
+      add_into(sum, gradient);
+    else
+      sum = std::move(gradient);
+  }
+
+  const bool all_leaves_;
+  std::uint64_t floor_ = UINT64_MAX;
+  List<Place> places_;
+};
+
+namespace {
+
+Tensor seed_for(std::string_view op, const Tensor& y, const Tensor& seed) {
+  if (!seed.defined()) {
+    if (y.numel() != 1)
+      throw GraphError(text(
+          op, ": the tensor of shape ", y.shape(),
+          " has no single gradient; reduce it to one element, for instance with sum(), or pass "
+          "{.seed = v} with v of that shape"));
+    return ones(y.shape(), y.dtype());
+  }
+  if (seed.shape() != y.shape())
+    throw ShapeError(text(op, ": the seed has shape ", seed.shape(), ", the tensor ", y.shape()));
+  if (seed.dtype() != y.dtype())
+    throw DTypeError(text(op, ": the seed is ", seed.dtype(), ", the tensor ", y.dtype()));
+  return seed;
+}
+
+}  // namespace
+
+std::vector<Tensor> grad(const Tensor& y, const std::vector<Tensor>& xs, GradOptions options) {
+  for (std::size_t i = 0; i < xs.size(); ++i)
+    if (!xs[i].requires_grad())
+      throw GraphError(text("grad: input ", i, " of shape ", xs[i].shape(),
+                            " does not require a gradient; call requires_grad_() on it before y is "
+                            "computed from it"));
+  const Tensor seed = seed_for("grad", y, options.seed);
+  std::vector<Tensor> found(xs.size());
+  if (y.requires_grad() && !xs.empty()) {
+    const GradMode mode(options.create_graph);
+    Sweep sweep(*y.node(), xs);
+    sweep.run(*y.node(), seed, options.retain_graph || options.create_graph);
+    for (std::size_t i = 0; i < xs.size(); ++i) found[i] = sweep.gradient(*xs[i].node());
+  }
+  for (std::size_t i = 0; i < xs.size(); ++i)
+    if (!found[i].defined()) found[i] = zeros(xs[i].shape(), xs[i].dtype());
+  return found;
+}
+
+Tensor grad(const Tensor& y, const Tensor& x, GradOptions options) {
+  return grad(y, std::vector{x}, std::move(options)).front();
+}
+
+void backward(const Tensor& loss, BackwardOptions options) {
+  if (!loss.requires_grad())
+    throw GraphError(
+        "backward: the loss does not depend on any tensor that requires a gradient (a "
+        "parameter, or requires_grad_(); was it computed under NoGrad or detached?)");
+  const Tensor seed = seed_for("backward", loss, options.seed);
+  const NoGrad quiet;
+  Sweep sweep(*loss.node(), {});
+  sweep.run(*loss.node(), seed, options.retain_graph);
+  sweep.for_each_leaf([](Leaf& leaf, Tensor gradient) {
+    if (leaf.gradient.defined())
+      add_into(leaf.gradient, gradient);
+    else
+      leaf.gradient = gradient.single() ? std::move(gradient) : gradient.clone();
+  });
+}
+
+}  // namespace heed

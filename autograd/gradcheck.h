@@ -1,0 +1,57 @@
+#pragma once
+
+#include <heed/autograd/tensor.h>
+
+#include <concepts>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+namespace heed {
+
+struct GradcheckOptions {
+  int order = 1;   ///< 1: the gradient; 2: also the gradient of the gradient
+  double eps = 0;  ///< step of the central difference; 0: 1e-6 of the element's size or of 1
+  double rtol = 1e-5;
+  double atol = 1e-7;
+  std::uint64_t seed = 0;  ///< of the random cotangent and directions
+};
+
+/// What `gradcheck` found. Converts to bool and to any result type made from (bool) with `<<`, such
+/// as testing::AssertionResult, which then prints the message.
+struct GradcheckResult {
+  bool ok = true;
+  int order = 1;             ///< of the derivative the worst element belongs to
+  std::size_t input = 0;     ///< input of the worst element
+  std::int64_t element = 0;  ///< its row-major index in that input
+  double analytic = 0;       ///< what backward says
+  double numeric = 0;        ///< what the central difference says
+  double worst = 0;          ///< largest error over its tolerance; above 1 fails
+  std::string text = {};     ///< set if the check could not be made
+
+  /// One line: verdict, and the worst element with its index and both values.
+  std::string message() const;
+
+  explicit operator bool() const { return ok; }
+  template <class Result>
+  requires(std::constructible_from<Result, bool> && !std::is_arithmetic_v<Result> &&
+           requires(Result r, std::string s) { r << s; })
+  operator Result() const {
+    Result result(ok);
+    result << message();
+    return result;
+  }
+};
+
+/// Compares the gradients of `f` with central differences, in every element of every input that is
+/// given. The output is contracted with a random cotangent (never summed: a softmax row sums to 1
+/// and would test nothing). Order 2 does the same to that gradient, as a function of the inputs and
+/// the cotangent, contracted with random directions. Inputs must be f64 and away from kinks; those
+/// given are not changed. Throws DTypeError for f32: differences of singles say nothing about a
+/// gradient.
+GradcheckResult gradcheck(const std::function<Tensor(const std::vector<Tensor>&)>& f,
+                          const std::vector<Tensor>& inputs, GradcheckOptions options = {});
+
+}  // namespace heed

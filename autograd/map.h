@@ -1,0 +1,84 @@
+#pragma once
+
+#include <heed/autograd/broadcast.h>
+#include <heed/autograd/error.h>
+#include <heed/autograd/grad_mode.h>
+#include <heed/autograd/tensor.h>
+
+#include <string_view>
+
+namespace heed {
+
+namespace detail {
+
+/// A loop has no derivative: throws GraphError if the graph would be cut here without a word.
+inline void refuse_recording(std::string_view loop, bool requires_grad) {
+  if (requires_grad && grad_enabled())
+    throw GraphError(text(loop,
+                          ": a plain loop has no derivative; call it in the forward of an op "
+                          "that has a backward, or under NoGrad"));
+}
+
+template <class T>
+void require_same_dtype(std::string_view op, const T& a, const T& b) {
+  if (a.dtype() != b.dtype())
+    throw DTypeError(
+        text(op, ": element types ", a.dtype(), " and ", b.dtype(), " do not mix; see to()"));
+}
+
+/// out[i] = f(a[i], b[i]) over the broadcast shape `shape`.
+template <class Out, class A, class B, class F>
+void zip_into(Out* __restrict out, const Shape& shape, const A* a, const Shape& a_shape, const B* b,
+              const Shape& b_shape, F f) {
+  const Broadcast<2> loop(shape, {a_shape, b_shape});
+  const std::int64_t n = loop.run();
+  const bool a_moves = loop.steps()[0] != 0, b_moves = loop.steps()[1] != 0;
+  loop.for_each_run([&](std::int64_t at, const std::array<std::int64_t, 2>& from) {
+    Out* __restrict y = out + at;
+    const A* p = a + from[0];
+    const B* q = b + from[1];
+    if (a_moves && b_moves) {
+      for (std::int64_t i = 0; i < n; ++i) y[i] = f(p[i], q[i]);
+    } else if (a_moves) {
+      const B right = *q;
+      for (std::int64_t i = 0; i < n; ++i) y[i] = f(p[i], right);
+    } else {
+      const A left = *p;
+      for (std::int64_t i = 0; i < n; ++i) y[i] = f(left, q[b_moves ? i : 0]);
+    }
+  });
+}
+
+}  // namespace detail
+
+/// y[i] = f(x[i]), for the forward of an op. `f` is called with float or double and returns the
+/// same. Throws GraphError where it would cut the graph.
+template <class F>
+Tensor map(const Tensor& x, F f) {
+  detail::refuse_recording("map", x.requires_grad());
+  Tensor y = empty(x.shape(), x.dtype());
+  dispatch(x.dtype(), [&](auto t) {
+    using T = decltype(t);
+    const T* from = x.data<T>().data();
+    T* __restrict to = y.mutate<T>().data();
+    for (std::int64_t i = 0, n = x.numel(); i < n; ++i) to[i] = f(from[i]);
+  });
+  return y;
+}
+
+/// y[i] = f(a[i], b[i]) with broadcasting, for the forward of an op. Throws GraphError where it
+/// would cut the graph, ShapeError and DTypeError where the operands do not fit.
+template <class F>
+Tensor zip(const Tensor& a, const Tensor& b, F f, std::string_view op = "zip") {
+  detail::refuse_recording(op, a.requires_grad() || b.requires_grad());
+  detail::require_same_dtype(op, a, b);
+  Tensor y = empty(broadcast_shapes(op, a.shape(), b.shape()), a.dtype());
+  dispatch(a.dtype(), [&](auto t) {
+    using T = decltype(t);
+    detail::zip_into(y.mutate<T>().data(), y.shape(), a.data<T>().data(), a.shape(),
+                     b.data<T>().data(), b.shape(), f);
+  });
+  return y;
+}
+
+}  // namespace heed
