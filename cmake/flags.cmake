@@ -10,6 +10,9 @@ set(heed_options
 if(HEED_WERROR)
   list(APPEND heed_options -Werror)
 endif()
+if(HEED_FUZZ)
+  list(APPEND heed_options -fsanitize=fuzzer-no-link)
+endif()
 
 if(HEED_NATIVE)
   list(APPEND heed_options -march=native)
