@@ -23,12 +23,16 @@ struct GradcheckOptions {
 /// as testing::AssertionResult, which then prints the message.
 struct GradcheckResult {
   bool ok = true;
-  int order = 1;             ///< of the derivative the worst element belongs to
-  std::size_t input = 0;     ///< input of the worst element
+  int order = 1;             ///< of the derivative that was checked last
+  std::size_t inputs = 0;    ///< number of inputs of the function
+  std::int64_t checked = 0;  ///< elements compared at that order
+  std::int64_t wrong = 0;    ///< those of them that are off by more than their tolerance
+  double worst = 0;          ///< largest error over its tolerance; above 1 fails
+  std::size_t input = 0;     ///< input of the worst element; `inputs`: the cotangent (order 2)
+  Shape shape = {};          ///< of that input
   std::int64_t element = 0;  ///< its row-major index in that input
   double analytic = 0;       ///< what backward says
   double numeric = 0;        ///< what the central difference says
-  double worst = 0;          ///< largest error over its tolerance; above 1 fails
   std::string text = {};     ///< set if the check could not be made
 
   /// One line: verdict, and the worst element with its index and both values.
@@ -49,8 +53,8 @@ struct GradcheckResult {
 /// given. The output is contracted with a random cotangent (never summed: a softmax row sums to 1
 /// and would test nothing). Order 2 does the same to that gradient, as a function of the inputs and
 /// the cotangent, contracted with random directions. Inputs must be f64 and away from kinks; those
-/// given are not changed. Throws DTypeError for f32: differences of singles say nothing about a
-/// gradient.
+/// given are not changed. An `f` that draws random numbers must make its generator anew in each
+/// call. Throws DTypeError for f32: differences of singles say nothing about a gradient.
 GradcheckResult gradcheck(const std::function<Tensor(const std::vector<Tensor>&)>& f,
                           const std::vector<Tensor>& inputs, GradcheckOptions options = {});
 
