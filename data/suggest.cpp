@@ -1,0 +1,52 @@
+#include <heed/autograd/error.h>
+#include <heed/data/suggest.h>
+
+#include <algorithm>
+#include <vector>
+
+namespace heed {
+
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  // rows[i][j]: from the first i letters of a to the first j of b.
+  std::vector<std::vector<std::size_t>> rows(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
+  for (std::size_t i = 0; i <= a.size(); ++i) {
+    for (std::size_t j = 0; j <= b.size(); ++j) {
+      std::size_t& least = rows[i][j];
+      if (i == 0 || j == 0) {
+        least = i + j;
+        continue;
+      }
+      const std::size_t replaced = rows[i - 1][j - 1] + (a[i - 1] != b[j - 1]);
+      least = std::min({replaced, rows[i - 1][j] + 1, rows[i][j - 1] + 1});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        least = std::min(least, rows[i - 2][j - 2] + 1);
+    }
+  }
+  return rows[a.size()][b.size()];
+}
+
+std::optional<std::string> nearest_name(std::string_view word, std::span<const std::string> known) {
+  std::optional<std::string> nearest;
+  std::size_t least = 0;
+  for (const std::string& name : known) {
+    const std::size_t distance = edit_distance(word, name);
+    const bool near = 3 * distance <= std::max(word.size(), name.size());
+    if (near && (!nearest || distance < least)) {
+      nearest = name;
+      least = distance;
+    }
+  }
+  return nearest;
+}
+
+std::string unknown_name(std::string_view kind, std::string_view word,
+                         std::span<const std::string> known) {
+  std::string sentence = text("unknown ", kind, " \"", word, "\"; ");
+  if (const auto name = nearest_name(word, known))
+    return sentence + "did you mean \"" + *name + "\"?";
+  sentence += "known are:";
+  for (const std::string& name : known) sentence += (&name == &known.front() ? " " : ", ") + name;
+  return sentence;
+}
+
+}  // namespace heed

@@ -1,0 +1,69 @@
+#include <heed/autograd/error.h>
+#include <heed/data/text/corpus.h>
+#include <heed/data/text/utf8.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <fstream>
+#include <system_error>
+
+namespace heed {
+
+std::string read_file(const std::string& path) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored))
+    throw FileError(text(path, ": is a directory; name a text file"));
+  const auto reason = [] { return std::generic_category().message(errno); };
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw FileError(text(path, ": cannot be read: ", reason()));
+  std::ostringstream bytes;
+  bytes << file.rdbuf();
+  if (bytes.bad()) throw FileError(text(path, ": cannot be read to its end: ", reason()));
+  if (bytes.view().empty()) throw FileError(text(path, ": is empty"));
+  return std::move(bytes).str();
+}
+
+std::string clean_text(std::string_view bytes, std::string_view source) {
+  if (const auto offset = first_invalid_byte(bytes))
+    throw FileError(text(source, ": not UTF-8: the byte at offset ", *offset, " is not valid"));
+  constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+  if (bytes.starts_with(kByteOrderMark)) bytes.remove_prefix(kByteOrderMark.size());
+  std::string clean;
+  clean.reserve(bytes.size());
+  for (std::size_t i = 0; i < bytes.size(); ++i)
+    if (!bytes.substr(i).starts_with("\r\n")) clean += bytes[i];
+  if (clean.empty()) throw FileError(text(source, ": has no text"));
+  return clean;
+}
+
+Split split(std::span<const std::int64_t> ids) {
+  const auto middle = ids.begin() + std::ssize(ids) * 9 / 10;
+  return {.training = {ids.begin(), middle}, .validation = {middle, ids.end()}};
+}
+
+Windows::Windows(std::vector<std::int64_t> ids, std::int64_t context, std::string_view part)
+    : ids_(std::move(ids)), context_(context) {
+  if (context < 1) throw ValueError(text("context = ", context, ": it must be at least 1"));
+  if (starts() < 1)
+    throw FileError(text(part, " has ", ids_.size(), " tokens; with context ", context,
+                         " it needs more than ", context,
+                         ": take a longer text or a smaller context"));
+}
+
+std::span<const std::int64_t> Windows::at(std::int64_t start) const {
+  if (start < 0 || start >= starts())
+    throw IndexError(text("window: start ", start, " is outside [0, ", starts(), ")"));
+  return ids().subspan(static_cast<std::size_t>(start), static_cast<std::size_t>(context_ + 1));
+}
+
+std::int64_t Windows::tiles() const { return (std::ssize(ids_) - 2) / context_ + 1; }
+
+Windows::Tile Windows::tile(std::int64_t index) const {
+  if (index < 0 || index >= tiles())
+    throw IndexError(text("window: tile ", index, " is outside [0, ", tiles(), ")"));
+  const std::int64_t due = index * context_, start = std::min(due, starts() - 1);
+  return {.start = start, .first = due - start};
+}
+
+}  // namespace heed

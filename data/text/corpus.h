@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace heed {
+
+/// Every byte of a file. Throws FileError if it is missing, unreadable, empty or a directory.
+std::string read_file(const std::string& path);
+
+/// UTF-8 text without a byte order mark and with \n for \r\n. Throws FileError, naming `source` and
+/// the offset, if the bytes are not UTF-8, or if there is no text.
+std::string clean_text(std::string_view bytes, std::string_view source);
+
+/// Ids split for training, before any window is cut: no window holds ids of both parts.
+struct Split {
+  std::vector<std::int64_t> training;    ///< the first 90 %, rounded down
+  std::vector<std::int64_t> validation;  ///< the rest
+};
+Split split(std::span<const std::int64_t> ids);
+
+/// The windows of T + 1 consecutive ids (T inputs, each with the next id as its target) of one part
+/// of a text.
+class Windows {
+ public:
+  /// Throws ValueError if `context`, T, is below 1, and FileError if the part has no window: fewer
+  /// than T + 1 ids. `part` names it in the message.
+  Windows(std::vector<std::int64_t> ids, std::int64_t context, std::string_view part);
+
+  /// How many places a window can start at: 0 to n - T - 1.
+  std::int64_t starts() const { return std::ssize(ids_) - context_; }
+  /// The T + 1 ids from `start` on. Throws IndexError outside [0, starts()).
+  std::span<const std::int64_t> at(std::int64_t start) const;
+
+  /// A window of the cover, and its first position whose target no earlier window has.
+  struct Tile {
+    std::int64_t start, first;
+  };
+  /// How many windows side by side cover the part.
+  std::int64_t tiles() const;
+  /// The cover in which every id but the first of the part is a target exactly once: windows side
+  /// by side, the last one moved back to end with the part. Throws IndexError outside [0, tiles()).
+  Tile tile(std::int64_t index) const;
+
+  std::span<const std::int64_t> ids() const { return ids_; }
+  std::int64_t context() const { return context_; }
+
+ private:
+  std::vector<std::int64_t> ids_;
+  std::int64_t context_;
+};
+
+}  // namespace heed

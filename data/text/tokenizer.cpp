@@ -1,0 +1,81 @@
+#include <heed/autograd/error.h>
+#include <heed/data/text/tokenizer.h>
+#include <heed/data/text/utf8.h>
+
+#include <algorithm>
+
+namespace heed {
+namespace {
+
+constexpr std::string_view kCharacters = "characters:";
+
+// Those that can be printed, as far as one line holds them.
+std::string listing(std::u32string_view characters) {
+  constexpr std::size_t kMost = 80;
+  std::u32string printed;
+  for (const char32_t c : characters)
+    if (describe(c).front() == '\'') printed += c;
+  if (printed.size() <= kMost) return to_utf8(printed);
+  return to_utf8(printed.substr(0, kMost)) + "...";
+}
+
+}  // namespace
+
+std::unique_ptr<Tokenizer> load_tokenizer(std::string_view saved) {
+  if (!saved.starts_with(kCharacters))
+    throw FileError(text("tokenizer: its kind should be \"", kCharacters,
+                         "\" but it starts with \"", saved.substr(0, kCharacters.size()), '"'));
+  try {
+    return std::make_unique<CharacterTokenizer>(saved.substr(kCharacters.size()));
+  } catch (const ValueError& error) {
+    throw FileError(text("tokenizer: damaged: ", error.what()));
+  }
+}
+
+CharacterTokenizer::CharacterTokenizer(std::string_view characters)
+    : CharacterTokenizer(to_code_points(characters)) {}
+
+CharacterTokenizer::CharacterTokenizer(std::u32string characters)
+    : characters_(std::move(characters)) {
+  if (characters_.empty()) throw ValueError("vocabulary: it has no characters");
+  for (const char32_t c : characters_)
+    if (!ids_.emplace(c, std::ssize(ids_)).second)
+      throw ValueError(text("vocabulary: ", describe(c), " comes twice"));
+}
+
+CharacterTokenizer CharacterTokenizer::of(std::string_view text) {
+  std::u32string characters = to_code_points(text);
+  std::ranges::sort(characters);
+  characters.erase(std::unique(characters.begin(), characters.end()), characters.end());
+  return CharacterTokenizer(std::move(characters));
+}
+
+std::string CharacterTokenizer::characters() const { return to_utf8(characters_); }
+
+std::vector<std::int64_t> CharacterTokenizer::encode(std::string_view text) const {
+  std::vector<std::int64_t> ids;
+  for (const char32_t c : to_code_points(text)) {
+    const auto found = ids_.find(c);
+    if (found == ids_.end())
+      throw ValueError(heed::text(describe(c), " at position ", ids.size(), " (the first is 0) of ",
+                                  "the text is not in the vocabulary of ", size(),
+                                  " characters: ", listing(characters_)));
+    ids.push_back(found->second);
+  }
+  return ids;
+}
+
+std::string CharacterTokenizer::decode(std::span<const std::int64_t> ids) const {
+  std::u32string text;
+  for (const std::int64_t id : ids) {
+    if (id < 0 || id >= size())
+      throw IndexError(heed::text("decode: id ", id, " at position ", text.size(),
+                                  " is outside [0, ", size(), ")"));
+    text += characters_[static_cast<std::size_t>(id)];
+  }
+  return to_utf8(text);
+}
+
+std::string CharacterTokenizer::save() const { return std::string(kCharacters) + characters(); }
+
+}  // namespace heed
