@@ -10,11 +10,14 @@
 #include <heed/autograd/memory.h>
 #include <heed/autograd/node.h>
 #include <heed/autograd/observe.h>
+#include <heed/autograd/ops/activation.h>
+#include <heed/autograd/ops/arithmetic.h>
 #include <heed/autograd/ops/attention.h>
 #include <heed/autograd/ops/dropout.h>
 #include <heed/autograd/ops/elementwise.h>
 #include <heed/autograd/ops/index.h>
 #include <heed/autograd/ops/loss.h>
+#include <heed/autograd/ops/mask.h>
 #include <heed/autograd/ops/matmul.h>
 #include <heed/autograd/ops/norm.h>
 #include <heed/autograd/ops/reduce.h>

@@ -1,7 +1,7 @@
 #include <heed/autograd/engine.h>
 #include <heed/autograd/grad_mode.h>
 #include <heed/autograd/node.h>
-#include <heed/autograd/ops/elementwise.h>
+#include <heed/autograd/ops/arithmetic.h>
 
 #include <algorithm>
 #include <span>

@@ -1,0 +1,153 @@
+#include <heed/autograd/apply.h>
+#include <heed/autograd/kernels/vector_math.h>
+#include <heed/autograd/map.h>
+#include <heed/autograd/ops/activation.h>
+#include <heed/autograd/ops/arithmetic.h>
+#include <heed/autograd/ops/elementwise.h>
+#include <heed/autograd/ops/mask.h>
+
+#include <cmath>
+#include <numbers>
+
+namespace heed {
+namespace ops {
+
+struct Sigmoid {
+  static constexpr std::string_view name = "sigmoid";
+  static constexpr Saves saves = Saves::output;
+  Tensor forward(const Tensor& x) const {
+    return map(x, [](auto v) { return kernels::sigmoid(v); });
+  }
+  Grads backward(const Context& ctx, const Tensor& g) const {
+    const Tensor y = ctx.output();
+    return {g * (y * (1 - y))};
+  }
+};
+
+struct LeakyRelu {
+  static constexpr std::string_view name = "leaky_relu";
+  static constexpr Saves saves = Saves::inputs;
+  double slope;
+  Tensor forward(const Tensor& x) const {
+    return map(x, [s = slope](auto v) { return v <= 0 ? v * static_cast<decltype(v)>(s) : v; });
+  }
+  Grads backward(const Context& ctx, const Tensor& g) const {
+    return {where(ctx.input(0) <= 0, g * slope, g)};
+  }
+};
+
+struct Relu {
+  static constexpr std::string_view name = "relu";
+  static constexpr Saves saves = Saves::output;
+  Tensor forward(const Tensor& x) const {
+    return map(x, [](auto v) { return v <= 0 ? 0 : v; });
+  }
+  Grads backward(const Context& ctx, const Tensor& g) const {
+    return {masked_fill(g, ctx.output() == 0, 0)};
+  }
+};
+
+struct Elu {
+  static constexpr std::string_view name = "elu";
+  static constexpr Saves saves = Saves::inputs;
+  double alpha;
+  Tensor forward(const Tensor& x) const {
+    return map(x, [a = alpha](auto v) {
+      return v <= 0 ? static_cast<decltype(v)>(a) * std::expm1(v) : v;
+    });
+  }
+  // exp(x) of the negative side only: exp(x) of a large x would be inf
+  Grads backward(const Context& ctx, const Tensor& g) const {
+    const Tensor x = ctx.input(0);
+    return {where(x <= 0, g * (alpha * exp(minimum(x, zeros({}, ctx.dtype())))), g)};
+  }
+};
+
+struct Softplus {
+  static constexpr std::string_view name = "softplus";
+  static constexpr Saves saves = Saves::inputs;
+  Tensor forward(const Tensor& x) const {
+    return map(x, [](auto v) { return std::log1p(std::exp(-std::fabs(v))) + (v > 0 ? v : 0); });
+  }
+  Grads backward(const Context& ctx, const Tensor& g) const { return {g * sigmoid(ctx.input(0))}; }
+};
+
+struct Silu {
+  static constexpr std::string_view name = "silu";
+  static constexpr Saves saves = Saves::inputs;
+  Tensor forward(const Tensor& x) const {
+    return map(x, [](auto v) { return v * kernels::sigmoid(v); });
+  }
+  Tensor composed(const Tensor& x) const { return x * sigmoid(x); }
+  // dy/dx = s (1 + x (1 - s)), s = sigmoid(x)
+  Grads backward(const Context& ctx, const Tensor& g) const {
+    return {zip(ctx.input(0), g, [](auto v, auto up) {
+      const auto s = kernels::sigmoid(v);
+      return up * (s * (1 + v * (1 - s)));
+    })};
+  }
+};
+
+/// x Φ(x); f32 is computed in f64, since 1 - Φ cancels and the tails need their relative accuracy.
+struct GeluErf {
+  static constexpr std::string_view name = "gelu";
+  static constexpr Saves saves = Saves::inputs;
+  static double cdf(float x) { return kernels::normal_cdf(x); }
+  static double cdf(double x) { return 0.5 * std::erfc(-x * std::numbers::sqrt2 / 2); }
+  static double density(float x) { return kernels::normal_density(x); }
+  static double density(double x) {
+    return std::exp(-0.5 * x * x) * std::numbers::inv_sqrtpi / std::numbers::sqrt2;
+  }
+
+  Tensor forward(const Tensor& x) const {
+    return map(x, [](auto v) { return static_cast<decltype(v)>(v * cdf(v)); });
+  }
+  Tensor composed(const Tensor& x) const { return x * (0.5 * (1 + erf(x / std::numbers::sqrt2))); }
+  // dy/dx = Φ(x) + x φ(x)
+  Grads backward(const Context& ctx, const Tensor& g) const {
+    return {zip(ctx.input(0), g, [](auto v, auto up) {
+      return static_cast<decltype(v)>(up * (cdf(v) + v * density(v)));
+    })};
+  }
+};
+
+/// x sigmoid(2u), u = √(2/π) (x + 0.044715 x³): the same as x/2 (1 + tanh u), without its
+/// cancellation.
+struct GeluTanh {
+  static constexpr std::string_view name = "gelu_tanh";
+  static constexpr Saves saves = Saves::inputs;
+  static constexpr double kScale = 2 * std::numbers::sqrt2 * std::numbers::inv_sqrtpi;  // 2 √(2/π)
+  static constexpr double kCubic = 0.044715;
+  static double gate(float x) {
+    const double v = x;
+    return 1 / (1 + kernels::exp(-kScale * (v + kCubic * v * v * v)));
+  }
+  static double gate(double x) { return 1 / (1 + std::exp(-kScale * (x + kCubic * x * x * x))); }
+
+  Tensor forward(const Tensor& x) const {
+    return map(x, [](auto v) { return static_cast<decltype(v)>(v * gate(v)); });
+  }
+  Tensor composed(const Tensor& x) const {
+    return x * sigmoid(kScale * (x + kCubic * (square(x) * x)));
+  }
+  Grads backward(const Context& ctx, const Tensor& g) const {
+    return {zip(ctx.input(0), g, [](auto x, auto up) {
+      const double v = x, s = gate(x), slope = kScale * (1 + 3 * kCubic * v * v);
+      return static_cast<decltype(x)>(up * (s + v * s * (1 - s) * slope));
+    })};
+  }
+};
+
+}  // namespace ops
+
+Tensor sigmoid(const Tensor& x) { return apply(ops::Sigmoid{}, x); }
+Tensor relu(const Tensor& x) { return apply(ops::Relu{}, x); }
+Tensor leaky_relu(const Tensor& x, double slope) { return apply(ops::LeakyRelu{slope}, x); }
+Tensor elu(const Tensor& x, double alpha) { return apply(ops::Elu{alpha}, x); }
+Tensor gelu(const Tensor& x, Gelu form) {
+  return form == Gelu::erf ? apply(ops::GeluErf{}, x) : apply(ops::GeluTanh{}, x);
+}
+Tensor silu(const Tensor& x) { return apply(ops::Silu{}, x); }
+Tensor softplus(const Tensor& x) { return apply(ops::Softplus{}, x); }
+
+}  // namespace heed

@@ -1,0 +1,49 @@
+#include <heed/autograd/apply.h>
+#include <heed/autograd/ops/dropout.h>
+
+#include <utility>
+
+namespace heed {
+namespace {
+thread_local Rng* training_rng = nullptr;
+}
+
+Training::Training(Rng& rng) : before_(std::exchange(training_rng, &rng)) {}
+Training::~Training() { training_rng = before_; }
+Rng* Training::rng() { return training_rng; }
+
+namespace ops {
+
+/// Linear in x, so its gradient is the same op on g: the draws are remade from the counter.
+struct Dropout {
+  static constexpr std::string_view name = "dropout";
+  static constexpr Saves saves = Saves::none;
+  double p;
+  RngState draws;
+  Tensor forward(const Tensor& x) const {
+    Tensor y = empty(x.shape(), x.dtype());
+    dispatch(x.dtype(), [&](auto t) {
+      using T = decltype(t);
+      const auto from = x.data<T>();
+      const auto to = y.mutate<T>();
+      Rng rng(0);
+      rng.set_state(draws);
+      const T scale = static_cast<T>(1 / (1 - p));
+      for (std::size_t i = 0; i < to.size(); ++i)
+        to[i] = rng.uniform() < p ? T(0) : from[i] * scale;
+    });
+    return y;
+  }
+  Grads backward(const Context&, const Tensor& g) const { return {apply(*this, g)}; }
+};
+
+}  // namespace ops
+
+Tensor dropout(const Tensor& x, double p) {
+  if (!(p >= 0 && p <= 1)) throw ValueError(text("dropout: p ", p, " is outside 0 to 1"));
+  Rng* rng = Training::rng();
+  if (!rng || p == 0) return x;
+  return apply(ops::Dropout{p, rng->reserve(static_cast<std::uint64_t>(x.numel()))}, x);
+}
+
+}  // namespace heed
