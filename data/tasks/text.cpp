@@ -19,7 +19,7 @@ TextTask::TextTask(Corpus corpus, std::int64_t context, std::string_view source)
 TextTask::Corpus TextTask::corpus(std::string_view bytes, std::string_view source) {
   const std::string text = clean_text(bytes, source);
   CharacterTokenizer tokenizer = CharacterTokenizer::of(text);
-  Split parts = split(tokenizer.encode(text));
+  Parts parts = split_for_training(tokenizer.encode(text));
   return {.tokenizer = std::move(tokenizer), .parts = std::move(parts)};
 }
 

@@ -31,7 +31,7 @@ class TextTask : public Task {
  private:
   struct Corpus {
     CharacterTokenizer tokenizer;
-    Split parts;
+    Parts parts;
   };
   static Corpus corpus(std::string_view bytes, std::string_view source);
   TextTask(Corpus corpus, std::int64_t context, std::string_view source);

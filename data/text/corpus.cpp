@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <system_error>
+#include <utility>
 
 namespace heed {
 
@@ -37,7 +38,7 @@ std::string clean_text(std::string_view bytes, std::string_view source) {
   return clean;
 }
 
-Split split(std::span<const std::int64_t> ids) {
+Parts split_for_training(std::span<const std::int64_t> ids) {
   const auto middle = ids.begin() + std::ssize(ids) * 9 / 10;
   return {.training = {ids.begin(), middle}, .validation = {middle, ids.end()}};
 }

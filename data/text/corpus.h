@@ -16,11 +16,11 @@ std::string read_file(const std::string& path);
 std::string clean_text(std::string_view bytes, std::string_view source);
 
 /// Ids split for training, before any window is cut: no window holds ids of both parts.
-struct Split {
+struct Parts {
   std::vector<std::int64_t> training;    ///< the first 90 %, rounded down
   std::vector<std::int64_t> validation;  ///< the rest
 };
-Split split(std::span<const std::int64_t> ids);
+Parts split_for_training(std::span<const std::int64_t> ids);
 
 /// The windows of T + 1 consecutive ids (T inputs, each with the next id as its target) of one part
 /// of a text.

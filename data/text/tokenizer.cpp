@@ -3,6 +3,7 @@
 #include <heed/data/text/utf8.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace heed {
 namespace {
@@ -14,7 +15,7 @@ std::string listing(std::u32string_view characters) {
   constexpr std::size_t kMost = 80;
   std::u32string printed;
   for (const char32_t c : characters)
-    if (describe(c).front() == '\'') printed += c;
+    if (describe_character(c).front() == '\'') printed += c;
   if (printed.size() <= kMost) return to_utf8(printed);
   return to_utf8(printed.substr(0, kMost)) + "...";
 }
@@ -23,8 +24,7 @@ std::string listing(std::u32string_view characters) {
 
 std::unique_ptr<Tokenizer> load_tokenizer(std::string_view saved) {
   if (!saved.starts_with(kCharacters))
-    throw FileError(text("tokenizer: its kind should be \"", kCharacters,
-                         "\" but it starts with \"", saved.substr(0, kCharacters.size()), '"'));
+    throw FileError(text("tokenizer: it should start with \"", kCharacters, '"'));
   try {
     return std::make_unique<CharacterTokenizer>(saved.substr(kCharacters.size()));
   } catch (const ValueError& error) {
@@ -40,7 +40,7 @@ CharacterTokenizer::CharacterTokenizer(std::u32string characters)
   if (characters_.empty()) throw ValueError("vocabulary: it has no characters");
   for (const char32_t c : characters_)
     if (!ids_.emplace(c, std::ssize(ids_)).second)
-      throw ValueError(text("vocabulary: ", describe(c), " comes twice"));
+      throw ValueError(text("vocabulary: ", describe_character(c), " comes twice"));
 }
 
 CharacterTokenizer CharacterTokenizer::of(std::string_view text) {
@@ -57,9 +57,9 @@ std::vector<std::int64_t> CharacterTokenizer::encode(std::string_view text) cons
   for (const char32_t c : to_code_points(text)) {
     const auto found = ids_.find(c);
     if (found == ids_.end())
-      throw ValueError(heed::text(describe(c), " at position ", ids.size(), " (the first is 0) of ",
-                                  "the text is not in the vocabulary of ", size(),
-                                  " characters: ", listing(characters_)));
+      throw ValueError(heed::text(describe_character(c), " at position ", ids.size(),
+                                  " (the first is 0) of the text is not in the vocabulary of ",
+                                  size(), " characters: ", listing(characters_)));
     ids.push_back(found->second);
   }
   return ids;

@@ -27,13 +27,13 @@ std::string to_utf8(std::u32string_view code_points) {
     try {
       utf8::append(c, std::back_inserter(bytes));
     } catch (const utf8::invalid_code_point&) {
-      throw ValueError(text(describe(c), " is not a character"));
+      throw ValueError(text(describe_character(c), " is not a character"));
     }
   }
   return bytes;
 }
 
-std::string describe(char32_t character) {
+std::string describe_character(char32_t character) {
   std::ostringstream name;
   name << "U+" << std::hex << std::uppercase << std::setw(4) << std::setfill('0')
        << static_cast<std::uint32_t>(character);

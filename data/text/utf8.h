@@ -17,6 +17,6 @@ std::u32string to_code_points(std::string_view utf8);
 std::string to_utf8(std::u32string_view code_points);
 
 /// A character as an error shows it: 'e' (U+0065), or U+000A alone if it cannot be printed.
-std::string describe(char32_t character);
+std::string describe_character(char32_t character);
 
 }  // namespace heed
