@@ -1,11 +1,11 @@
 #include <heed/autograd/apply.h>
+#include <heed/autograd/broadcast.h>
 #include <heed/autograd/map.h>
 #include <heed/autograd/ops/reduce.h>
 #include <heed/autograd/ops/shape.h>
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <numeric>
 
 namespace heed {
@@ -118,7 +118,22 @@ struct BroadcastTo {
   Tensor forward(const Tensor& x) const {
     if (!broadcasts_to(x.shape(), shape))
       throw ShapeError(text(name, ": shape ", x.shape(), " does not broadcast to ", shape));
-    return zip(x, Tensor(x.storage(), x.shape(), x.dtype()), [](auto v, auto) { return v; });
+    Tensor y = empty(shape, x.dtype());
+    const Broadcast<1> loop(shape, {x.shape()});
+    const std::int64_t n = loop.run();
+    const bool moves = loop.steps()[0] != 0;
+    dispatch(x.dtype(), [&](auto t) {
+      using T = decltype(t);
+      const T* from = x.data<T>().data();
+      T* to = y.mutate<T>().data();
+      loop.for_each_run([&](std::int64_t at, const std::array<std::int64_t, 1>& i) {
+        if (moves)
+          std::copy_n(from + i[0], n, to + at);
+        else
+          std::fill_n(to + at, n, from[i[0]]);
+      });
+    });
+    return y;
   }
   Grads backward(const Context& ctx, const Tensor& g) const { return {sum_to(g, ctx.shape(0))}; }
 };
