@@ -1,5 +1,5 @@
 #include <heed/autograd/error.h>
-#include <heed/autograd/ops/elementwise.h>
+#include <heed/autograd/ops/activation.h>
 #include <heed/layers/mlp.h>
 
 namespace heed {

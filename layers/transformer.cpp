@@ -1,5 +1,5 @@
 #include <heed/autograd/error.h>
-#include <heed/autograd/ops/elementwise.h>
+#include <heed/autograd/ops/arithmetic.h>
 #include <heed/autograd/ops/matmul.h>
 #include <heed/layers/init.h>
 #include <heed/layers/transformer.h>
