@@ -42,13 +42,13 @@ struct Recipe {
 
 /// A task as it is listed, described and made.
 struct TaskInfo {
-  std::string name;         ///< as typed: heed train NAME
-  std::string summary;      ///< one line
-  std::string description;  ///< one screen: a row, what is asked, what a head should find
-  std::string citation;
+  std::string name = {};         ///< as typed: heed train NAME
+  std::string summary = {};      ///< one line
+  std::string description = {};  ///< one screen: a row, what is asked, what a head should find
+  std::string citation = {};
   bool takes_file = false;
   Recipe recipe = {};
-  std::function<std::unique_ptr<Task>(const TaskOptions&)> make;
+  std::function<std::unique_ptr<Task>(const TaskOptions&)> make = {};
 };
 
 /// Every known task: heed's own, and then those registered, in order.
