@@ -1,0 +1,70 @@
+#include <heed/autograd/error.h>
+#include <heed/train/optimizers/optimizer.h>
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace heed {
+
+bool decay_matrices(const NamedTensor& parameter) { return parameter.value.ndim() >= 2; }
+bool decay_all(const NamedTensor&) { return true; }
+
+Optimizer::Optimizer(std::string_view name, Parameters parameters, double lr, double weight_decay,
+                     const DecayRule& decays, std::vector<std::string> moments)
+    : name_(name), moments_(std::move(moments)) {
+  set_lr(lr);
+  check_range("weight_decay", weight_decay, 0, std::numeric_limits<double>::infinity());
+  for (NamedTensor& parameter : parameters) {
+    const Tensor& x = parameter.value;
+    const auto same = std::ranges::find(
+        parameters_, x.storage(), [](const NamedTensor& known) { return known.value.storage(); });
+    if (same != parameters_.end()) {
+      if (same->value.node() == x.node()) continue;
+      throw GraphError(text(name_, ": ", parameter.name, " and ", same->name,
+                            " share their values but not their gradient; make one a copy of the "
+                            "other's handle, or clone() it"));
+    }
+    Slot slot{x, decays(parameter) ? weight_decay : 0, zeros({}, f64), {}};
+    for (std::size_t i = 0; i < moments_.size(); ++i)
+      slot.moments.push_back(zeros(x.shape(), x.dtype()));
+    slots_.push_back(std::move(slot));
+    parameters_.push_back(std::move(parameter));
+  }
+}
+
+void Optimizer::step() {
+  for (Slot& slot : slots_) {
+    const Tensor gradient = slot.value.grad();
+    if (!gradient.defined()) continue;
+    slot.steps.mutate<double>()[0] += 1;
+    update(slot, gradient);
+  }
+}
+
+void Optimizer::zero_grad() {
+  for (Slot& slot : slots_) slot.value.clear_grad();
+}
+
+void Optimizer::set_lr(double lr) {
+  check_range("lr", lr, 0, std::numeric_limits<double>::infinity());
+  lr_ = lr;
+}
+
+Parameters Optimizer::state() const {
+  Parameters state;
+  for (std::size_t i = 0; i < slots_.size(); ++i) {
+    const std::string& of = parameters_[i].name;
+    state.push_back({of + ".steps", slots_[i].steps});
+    for (std::size_t k = 0; k < moments_.size(); ++k)
+      state.push_back({of + "." + moments_[k], slots_[i].moments[k]});
+  }
+  return state;
+}
+
+void Optimizer::check_range(std::string_view option, double value, double low, double high) const {
+  if (!(value >= low && value < high))
+    throw ValueError(text(name_, ": ", option, " = ", value, " is not in [", low, ", ", high, ")"));
+}
+
+}  // namespace heed

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <heed/train/accumulate.h>
+#include <heed/train/atomic_file.h>
+#include <heed/train/checkpoint.h>
+#include <heed/train/clip.h>
+#include <heed/train/metrics.h>
+#include <heed/train/optimizers/adam.h>
+#include <heed/train/optimizers/optimizer.h>
+#include <heed/train/optimizers/sgd.h>
+#include <heed/train/run_directory.h>
+#include <heed/train/safetensors.h>
+#include <heed/train/schedule.h>
+#include <heed/train/view/color.h>
+#include <heed/train/view/head_metrics.h>
+#include <heed/train/view/heat_map.h>
+#include <heed/train/view/spark_line.h>
+#include <heed/train/view/svg.h>
+#include <heed/train/view/terminal.h>
