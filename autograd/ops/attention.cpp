@@ -1,3 +1,4 @@
+#include <heed/autograd/map.h>
 #include <heed/autograd/ops/arithmetic.h>
 #include <heed/autograd/ops/attention.h>
 #include <heed/autograd/ops/dropout.h>
@@ -17,6 +18,7 @@ void require_fit(const Tensor& q, const Tensor& k) {
       k.dim(1) == 0 || q.dim(1) % k.dim(1) != 0)
     throw ShapeError(text("attention: q ", q.shape(), " and k ", k.shape(),
                           "; expected (B, H, Tq, D) and (B, Hkv, Tk, D), Hkv a divisor of H"));
+  detail::require_same_dtype("attention", q, k);
 }
 
 /// (B, Hkv, T, D) to (B, H, T, D): each head stands for H / Hkv neighbours.
@@ -49,6 +51,7 @@ Tensor scaled_dot_product_attention(const Tensor& q, const Tensor& k, const Tens
   if (v.ndim() != 4 || v.dim(0) != k.dim(0) || v.dim(1) != k.dim(1) || v.dim(2) != k.dim(2))
     throw ShapeError(
         text("attention: k ", k.shape(), " and v ", v.shape(), " differ in batch, heads or time"));
+  detail::require_same_dtype("attention", k, v);
   const double p = options.dropout;
   const Tensor weights = dropout(attention_weights(q, k, std::move(options)), p);
   return matmul(weights, repeat_heads(v, q.dim(1)));  // (B, H, Tq, D)
@@ -56,6 +59,9 @@ Tensor scaled_dot_product_attention(const Tensor& q, const Tensor& k, const Tens
 
 Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, MultiHeadOptions options) {
   const std::int64_t kv_heads = options.kv_heads ? options.kv_heads : options.heads;
+  if (q.ndim() != 3 || k.ndim() != 3 || q.dim(2) * kv_heads != k.dim(2) * options.heads)
+    throw ShapeError(text("attention: q ", q.shape(), " and k ", k.shape(), " for ", options.heads,
+                          " and ", kv_heads, " heads; expected (B, Tq, H D) and (B, Tk, Hkv D)"));
   return merge_heads(scaled_dot_product_attention(
       split_heads(q, options.heads), split_heads(k, kv_heads), split_heads(v, kv_heads),
       {options.hidden, options.causal, options.scale, options.dropout}));

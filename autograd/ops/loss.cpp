@@ -152,6 +152,7 @@ namespace {
 void require_target(std::string_view op, const Tensor& x, const Tensor& target) {
   if (x.shape() != target.shape())
     throw ShapeError(text(op, ": shapes ", x.shape(), " and ", target.shape(), " differ"));
+  detail::require_same_dtype(op, x, target);
 }
 
 }  // namespace

@@ -69,11 +69,12 @@ Tensor masked_fill(const Tensor& x, const Mask& mask, double value) {
 }
 
 Mask causal_mask(std::int64_t queries, std::int64_t keys) {
+  const Shape shape = {queries, keys};
   std::vector<std::uint8_t> hidden;
-  hidden.reserve(static_cast<std::size_t>(queries * keys));
+  hidden.reserve(static_cast<std::size_t>(shape.numel()));
   for (std::int64_t i = 0; i < queries; ++i)
     for (std::int64_t j = 0; j < keys; ++j) hidden.push_back(j > i + keys - queries);
-  return Mask(std::move(hidden), {queries, keys});
+  return Mask(std::move(hidden), shape);
 }
 Mask causal_mask(std::int64_t queries) { return causal_mask(queries, queries); }
 

@@ -26,11 +26,19 @@ std::int64_t rows_of(const Shape& shape) {
   return rows;
 }
 
+bool batches_broadcast(const Shape& a, const Shape& b) {
+  for (std::size_t i = 3; i <= std::min(a.size(), b.size()); ++i) {
+    const std::int64_t x = a[a.size() - i], y = b[b.size() - i];
+    if (x != y && x != 1 && y != 1) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 namespace ops {
 
-/// Of operands with at least two axes.
+/// Of operands with at least two axes, whose shapes fit.
 struct Matmul {
   static constexpr std::string_view name = "matmul";
   static constexpr Saves saves = Saves::inputs;
@@ -39,11 +47,7 @@ struct Matmul {
   Tensor forward(const Tensor& a, const Tensor& b) const {
     detail::require_same_dtype(name, a, b);
     const std::int64_t m = a.dim(transpose_a ? -1 : -2), k = a.dim(transpose_a ? -2 : -1);
-    const std::int64_t n = b.dim(transpose_b ? -2 : -1), inner = b.dim(transpose_b ? -1 : -2);
-    if (k != inner)
-      throw ShapeError(text(name, ": shapes ", a.shape(), transpose_a ? " (transposed)" : "",
-                            " and ", b.shape(), transpose_b ? " (transposed)" : "",
-                            " do not fit: the inner lengths are ", k, " and ", inner));
+    const std::int64_t n = b.dim(transpose_b ? -2 : -1);
     const Shape a_batch = batch_axes(a.shape()), b_batch = batch_axes(b.shape());
     const Shape batch = broadcast_shapes(name, a_batch, b_batch);
     Shape shape = batch;
@@ -131,6 +135,13 @@ Tensor matmul(const Tensor& a, const Tensor& b, MatmulOptions options) {
   if ((options.transpose_a && a.ndim() == 1) || (options.transpose_b && b.ndim() == 1))
     throw ShapeError(text("matmul: shapes ", a.shape(), " and ", b.shape(),
                           "; an operand with one axis cannot be transposed"));
+  const std::int64_t left = a.dim(options.transpose_a ? -2 : -1);
+  const std::int64_t right = b.dim(options.transpose_b || b.ndim() == 1 ? -1 : -2);
+  if (left != right || !batches_broadcast(a.shape(), b.shape()))
+    throw ShapeError(text("matmul: shapes ", a.shape(), options.transpose_a ? " (transposed)" : "",
+                          " and ", b.shape(), options.transpose_b ? " (transposed)" : "",
+                          " do not fit: the inner lengths are ", left, " and ", right,
+                          left == right ? ", but the axes before do not broadcast" : ""));
   if (a.ndim() == 1) return squeeze(matmul(unsqueeze(a, 0), b, options), b.ndim() == 1 ? 0 : -2);
   if (b.ndim() == 1) return squeeze(matmul(a, unsqueeze(b, 1), options), -1);
   if (a.ndim() > 2 && b.ndim() == 2 && !options.transpose_a) {
