@@ -1,0 +1,86 @@
+#include "declarations.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "op_table.h"
+
+namespace heed::op_table {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+constexpr const char* kHeader = R"(
+#pragma once
+#include <heed/autograd/tensor.h>
+
+/// A comment; with a call(of, something).
+namespace heed {
+
+enum class Kind { first, second };
+inline constexpr double limit = std::numeric_limits<double>::infinity();
+
+struct Options {
+  Mask hidden = {};       ///< not a function(int)
+  double scale() const { return 1; }
+};
+
+/* Tensor not_this(const Tensor& x); */
+Tensor swish(const Tensor& x, double beta = 1);
+Tensor operator*(const Tensor& a, double b);
+Mask operator<=(const Tensor& a, const Tensor& b);
+std::vector<Tensor> cut(const Tensor& x, const std::vector<std::int64_t>& sizes,
+                        std::int64_t axis = 0);
+Tensor blend(const Tensor& a, const Tensor& b = {}, Options options = {.hidden = Mask()});
+void nothing();
+
+class Scope {
+ public:
+  explicit Scope(Rng& rng);
+  static Rng* rng();
+};
+
+Tokens pick(const std::map<int, Tensor>& from, const Shape&);
+
+}  // namespace heed
+)";
+
+TEST(Declarations, AreReadWithTheirTypes) {
+  EXPECT_THAT(declarations(kHeader),
+              ElementsAre("swish(Tensor, double)", "operator*(Tensor, double)",
+                          "operator<=(Tensor, Tensor)",
+                          "cut(Tensor, std::vector<std::int64_t>, std::int64_t)",
+                          "blend(Tensor, Tensor, Options)", "nothing()",
+                          "pick(std::map<int, Tensor>, Shape)"));
+}
+
+const std::filesystem::path kOps = std::filesystem::path(HEED_SOURCE_DIR) / "autograd/ops";
+
+TEST(Declarations, EveryPublicOpHasARow) {
+  EXPECT_THAT(without_row(declarations_in(kOps)), IsEmpty());
+}
+
+TEST(Declarations, AnOpWithoutARowIsFound) {
+  EXPECT_THAT(without_row(declarations("namespace heed {\nTensor exp(const Tensor& x);\n"
+                                       "Tensor swish(const Tensor& x);\n"
+                                       "Tensor exp(const Tensor& x, double base);\n}")),
+              ElementsAre("swish(Tensor)", "exp(Tensor, double)"));
+}
+
+TEST(Declarations, EveryRowBelongsToAPublicOp) {
+  const std::vector<std::string> declared = declarations_in(kOps);
+  for (const Row& row : rows()) EXPECT_THAT(declared, Contains(row.declaration));
+  for (const Unrowed& excused : unrowed()) EXPECT_THAT(declared, Contains(excused.declaration));
+}
+
+TEST(Declarations, NoOpHasTwoRows) {
+  std::set<std::string> seen;
+  for (const Row& row : rows()) EXPECT_TRUE(seen.insert(row.declaration).second) << row;
+}
+
+}  // namespace
+}  // namespace heed::op_table
