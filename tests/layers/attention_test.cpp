@@ -1,6 +1,6 @@
 #include "support.h"
 
-namespace heed {
+namespace heed::layer_tests {
 namespace {
 
 /// Attention written out in loops over b, h, i, j, d, in doubles.
@@ -120,12 +120,8 @@ TEST(MultiHeadAttention, KeysHaveNoBiasAndTheRestHas) {
 
 TEST(MultiHeadAttention, NamesBothFieldsIfHeadsDoNotDivide) {
   Rng rng(1);
-  try {
-    MultiHeadAttention(32, 3, rng);
-    FAIL() << "accepted";
-  } catch (const ValueError& error) {
-    EXPECT_THAT(error.what(), testing::StartsWith("heads = 3 does not divide d_model = 32"));
-  }
+  EXPECT_THAT(message<ValueError>([&] { MultiHeadAttention(32, 3, rng); }),
+              testing::StartsWith("heads = 3 does not divide d_model = 32"));
   EXPECT_THROW(MultiHeadAttention(32, 0, rng), ValueError);
   EXPECT_THROW(MultiHeadAttention(0, 1, rng), ValueError);
 }
@@ -163,4 +159,4 @@ TEST(MultiHeadAttention, ThePathThatIsIntervenedOnIsTheSameFunction) {
 }
 
 }  // namespace
-}  // namespace heed
+}  // namespace heed::layer_tests

@@ -3,7 +3,7 @@
 
 #include "support.h"
 
-namespace heed {
+namespace heed::layer_tests {
 namespace {
 
 const auto of_x = [](const auto& layer, const std::vector<Tensor>& xs) { return layer(xs[0]); };
@@ -108,4 +108,4 @@ TEST(LayerGradients, Transformer) {
 }
 
 }  // namespace
-}  // namespace heed
+}  // namespace heed::layer_tests

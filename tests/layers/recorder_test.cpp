@@ -2,7 +2,7 @@
 
 #include "support.h"
 
-namespace heed {
+namespace heed::layer_tests {
 namespace {
 
 using testing::HasSubstr;
@@ -18,16 +18,6 @@ struct Fixture {
 
   Fixture() { stir(model, rng); }
 };
-
-template <class E, class F>
-std::string message(F f) {
-  try {
-    f();
-  } catch (const E& error) {
-    return error.what();
-  }
-  return "nothing was thrown";
-}
 
 Tensor identity(const Tensor& x) { return x; }
 
@@ -252,4 +242,4 @@ TEST(Recorder, TellsALayerFromItsFirstMember) {
 }
 
 }  // namespace
-}  // namespace heed
+}  // namespace heed::layer_tests

@@ -7,10 +7,11 @@
 
 #include <cmath>
 #include <cstddef>
+#include <string>
 #include <type_traits>
 #include <vector>
 
-namespace heed {
+namespace heed::layer_tests {
 
 /// The tensor's bytes: what "the same to the bit" compares.
 inline std::vector<std::byte> bytes(const Tensor& x) {
@@ -49,6 +50,18 @@ inline void expect_near(const Tensor& x, const std::vector<double>& values, doub
   ASSERT_EQ(found.size(), values.size());
   for (std::size_t i = 0; i < values.size(); ++i)
     EXPECT_NEAR(found[i], values[i], tolerance * std::max(1.0, std::abs(values[i]))) << "at " << i;
+}
+
+/// What the error of type E says that `f` throws.
+template <class E, class F>
+std::string message(F f) {
+  try {
+    f();
+  } catch (const E& error) {
+    return error.what();
+  }
+  ADD_FAILURE() << "nothing was thrown";
+  return "";
 }
 
 /// x · random cotangent: a scalar that sees every element of x differently.
@@ -98,4 +111,4 @@ GradcheckResult gradcheck_layer(const Model& model, std::vector<Tensor> inputs, 
       inputs, options);
 }
 
-}  // namespace heed
+}  // namespace heed::layer_tests

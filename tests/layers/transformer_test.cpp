@@ -1,6 +1,6 @@
 #include "support.h"
 
-namespace heed {
+namespace heed::layer_tests {
 namespace {
 
 constexpr TransformerConfig kTiny{
@@ -207,16 +207,6 @@ TEST(Transformer, ATiedTableLearnsFromBothEnds) {
   expect_near(both, (ends[0] + transpose(ends[1])).to_vector(), 1e-12);
 }
 
-template <class E, class F>
-std::string message(F f) {
-  try {
-    f();
-  } catch (const E& error) {
-    return error.what();
-  }
-  return "nothing was thrown";
-}
-
 TEST(Transformer, RefusesWhatItCannotRead) {
   const Transformer model = stirred(kTiny);
   EXPECT_THAT(message<IndexError>([&] {
@@ -273,4 +263,4 @@ TEST(Transformer, LeavesNoNodeBehind) {
 }
 
 }  // namespace
-}  // namespace heed
+}  // namespace heed::layer_tests

@@ -3,6 +3,7 @@
 #include "support.h"
 
 using namespace heed;
+using namespace heed::layer_tests;
 
 namespace {
 
