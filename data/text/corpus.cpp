@@ -3,6 +3,7 @@
 #include <heed/data/text/utf8.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
@@ -18,11 +19,15 @@ std::string read_file(const std::string& path) {
   const auto reason = [] { return std::generic_category().message(errno); };
   std::ifstream file(path, std::ios::binary);
   if (!file) throw FileError(text(path, ": cannot be read: ", reason()));
-  std::ostringstream bytes;
-  bytes << file.rdbuf();
-  if (bytes.bad()) throw FileError(text(path, ": cannot be read to its end: ", reason()));
-  if (bytes.view().empty()) throw FileError(text(path, ": is empty"));
-  return std::move(bytes).str();
+  std::string bytes;
+  std::array<char, 1 << 16> piece;
+  while (file) {
+    file.read(piece.data(), std::ssize(piece));
+    bytes.append(piece.data(), static_cast<std::size_t>(file.gcount()));
+  }
+  if (file.bad()) throw FileError(text(path, ": cannot be read to its end: ", reason()));
+  if (bytes.empty()) throw FileError(text(path, ": is empty"));
+  return bytes;
 }
 
 std::string clean_text(std::string_view bytes, std::string_view source) {

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <heed/data/data.h>
+#include <stdlib.h>
+
+#include <cstddef>
+#include <exception>
+#include <filesystem>
+#include <fstream>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace heed {
+
+/// The message of the Expected error that `f` throws; a failure if it throws none, or another.
+template <class Expected, class F>
+std::string message_of(F f) {
+  try {
+    f();
+  } catch (const Expected& error) {
+    return error.what();
+  } catch (const std::exception& error) {
+    ADD_FAILURE() << "another error: " << error.what();
+    return "";
+  }
+  ADD_FAILURE() << "no error";
+  return "";
+}
+
+/// Each row of (B, T) ids as the task shows it.
+inline std::vector<std::string> rows(const Task& task, const Tokens& tokens) {
+  const auto width = static_cast<std::size_t>(tokens.dim(1));
+  std::vector<std::string> rows;
+  for (std::size_t i = 0; i < tokens.data().size(); i += width)
+    rows.push_back(task.decode(tokens.data().subspan(i, width)));
+  return rows;
+}
+
+/// A folder of its own for each test that has one.
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    std::string name = testing::TempDir() + "heed_data_XXXXXX";
+    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("no temporary folder");
+    path_ = name;
+  }
+  ~TemporaryFolder() { std::filesystem::remove_all(path_); }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+
+  std::string operator/(std::string_view name) const { return path_ / name; }
+  std::string write(std::string_view name, std::string_view bytes) const {
+    std::ofstream(path_ / name, std::ios::binary) << bytes;
+    return *this / name;
+  }
+
+ private:
+  std::filesystem::path path_;
+};
+
+}  // namespace heed
