@@ -1,5 +1,6 @@
 #pragma once
 
+#include <heed/autograd/tensor.h>
 #include <heed/data/batch.h>
 
 #include <cstdint>
