@@ -113,10 +113,4 @@ std::vector<std::vector<Cell>> alignment_cells(const Task& task, const Batch& ba
   return cells;
 }
 
-double best_alignment(std::span<const HeadMetrics> heads) {
-  double best = std::numeric_limits<double>::quiet_NaN();
-  for (const HeadMetrics& head : heads) best = std::fmax(best, head.alignment);
-  return best;
-}
-
 }  // namespace heed

@@ -34,7 +34,4 @@ std::vector<HeadMetrics> head_metrics(const Tensor& weights, const Tokens& input
 /// Task::alignment of every row of a batch.
 std::vector<std::vector<Cell>> alignment_cells(const Task& task, const Batch& batch);
 
-/// The largest alignment of all heads; NaN if none has one.
-double best_alignment(std::span<const HeadMetrics> heads);
-
 }  // namespace heed

@@ -1,0 +1,67 @@
+#include <heed/autograd/error.h>
+#include <heed/autograd/grad_mode.h>
+#include <heed/train/sampling.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace heed {
+
+void validate(const SamplingOptions& options) {
+  if (!(options.temperature >= 0 && std::isfinite(options.temperature)))
+    throw ValueError(text("sampling: temperature = ", options.temperature,
+                          " must be a finite number of at least 0"));
+  if (options.top_k && *options.top_k < 1)
+    throw ValueError(text("sampling: top_k = ", *options.top_k, " must be at least 1"));
+}
+
+std::int64_t sample_token(std::span<const double> logits, const SamplingOptions& options,
+                          Rng& rng) {
+  validate(options);
+  if (std::ranges::any_of(logits, [](double x) { return std::isnan(x); }))
+    throw NonFinite("sampling: a logit is NaN");
+  std::vector<std::int64_t> ids(logits.size());
+  std::iota(ids.begin(), ids.end(), 0);
+  const auto at = [&](std::int64_t id) { return logits[static_cast<std::size_t>(id)]; };
+  std::ranges::stable_sort(ids, std::greater(), at);
+  if (ids.empty() || !std::isfinite(at(ids.front())))
+    throw NonFinite("sampling: no logit is the largest finite one");
+
+  const auto kept = static_cast<std::int64_t>(ids.size());
+  const std::int64_t k = std::min(options.top_k.value_or(kept), kept);
+  if (options.temperature == 0 || k == 1) return ids.front();
+  std::vector<double> up_to;  // running sums of exp((logit - largest) / temperature)
+  double sum = 0;
+  for (std::int64_t i = 0; i < k; ++i) {
+    sum += std::exp((at(ids[static_cast<std::size_t>(i)]) - at(ids.front())) / options.temperature);
+    up_to.push_back(sum);
+  }
+  const auto chosen = std::ranges::upper_bound(up_to, rng.uniform() * sum) - up_to.begin();
+  return ids[static_cast<std::size_t>(std::min<std::ptrdiff_t>(chosen, k - 1))];
+}
+
+Generated generate(const std::function<Tensor(const Tokens&)>& logits, std::int64_t context,
+                   std::span<const std::int64_t> prompt, std::int64_t count,
+                   const SamplingOptions& options, Rng& rng) {
+  validate(options);
+  if (prompt.empty()) throw ValueError("generate: the prompt is empty; give at least one id");
+  if (count < 0) throw ValueError(text("generate: count = ", count, " is negative"));
+  if (context < 1) throw ValueError(text("generate: context = ", context, " is below 1"));
+
+  const NoGrad quiet;
+  std::vector<std::int64_t> ids(prompt.begin(), prompt.end());
+  Generated made;
+  for (std::int64_t i = 0; i < count; ++i) {
+    const std::int64_t seen = std::min(context, std::ssize(ids));
+    made.forgotten = std::ssize(ids) - seen;
+    const std::vector<double> all =
+        logits(tokens({ids.end() - seen, ids.end()}, {1, seen})).to_vector();  // (1, T, V)
+    const std::size_t vocabulary = all.size() / static_cast<std::size_t>(seen);
+    ids.push_back(sample_token(std::span(all).last(vocabulary), options, rng));
+  }
+  made.ids.assign(ids.begin() + std::ssize(prompt), ids.end());
+  return made;
+}
+
+}  // namespace heed

@@ -1,0 +1,99 @@
+#include <heed/autograd/ops/shape.h>
+#include <heed/train/view/heads.h>
+#include <spdlog/fmt/fmt.h>
+
+#include <array>
+#include <cmath>
+#include <limits>
+
+namespace heed {
+namespace {
+
+constexpr std::string_view kShown = ".weights";
+
+struct Column {
+  std::string_view name;
+  double HeadMetrics::*value;
+};
+// The most telling first: a narrow terminal loses the last ones.
+constexpr std::array<Column, 9> kColumns{{{"aligned", &HeadMetrics::alignment},
+                                          {"entropy", &HeadMetrics::entropy},
+                                          {"previous", &HeadMetrics::previous_token},
+                                          {"induction", &HeadMetrics::induction},
+                                          {"duplicate", &HeadMetrics::duplicate_token},
+                                          {"first", &HeadMetrics::first_token},
+                                          {"self", &HeadMetrics::diagonal},
+                                          {"largest", &HeadMetrics::largest_weight},
+                                          {"distance", &HeadMetrics::mean_distance}}};
+
+/// Number of the head's layer among all layers with heads, from 0.
+std::vector<int> layer_numbers(std::span<const Head> heads) {
+  std::vector<int> numbers;
+  int number = -1;
+  for (std::size_t i = 0; i < heads.size(); ++i) {
+    if (i == 0 || heads[i].layer != heads[i - 1].layer) ++number;
+    numbers.push_back(number);
+  }
+  return numbers;
+}
+
+}  // namespace
+
+std::vector<Head> recorded_heads(const Recorder& recorder, const Batch& batch,
+                                 std::span<const std::vector<Cell>> cells) {
+  const std::int64_t length = batch.inputs.dim(1);
+  std::vector<Head> heads;
+  for (const std::string& name : recorder.names()) {
+    if (!name.ends_with(kShown)) continue;
+    const Tensor weights = recorder.at(name);  // (B, H, T, T)
+    if (weights.ndim() != 4 || weights.dim(2) != length || weights.dim(3) != length) continue;
+    const std::vector<HeadMetrics> metrics = head_metrics(weights, batch.inputs, cells);
+    for (std::int64_t h = 0; h < weights.dim(1); ++h) {
+      const Tensor map = slice(slice(weights, 0, 0, 1), 1, h, h + 1);  // (1, 1, T, T)
+      heads.push_back({.layer = name.substr(0, name.size() - kShown.size()),
+                       .head = h,
+                       .weights = reshape(map, {length, length}),
+                       .metrics = metrics[static_cast<std::size_t>(h)]});
+    }
+  }
+  return heads;
+}
+
+double best_alignment(std::span<const Head> heads) {
+  double best = std::numeric_limits<double>::quiet_NaN();
+  for (const Head& head : heads) best = std::fmax(best, head.metrics.alignment);
+  return best;
+}
+
+std::vector<HeadMap> maps_of(std::span<const Head> heads) {
+  const std::vector<int> layers = layer_numbers(heads);
+  std::vector<HeadMap> maps;
+  for (std::size_t i = 0; i < heads.size(); ++i) {
+    std::string title = fmt::format("layer {} head {}", layers[i], heads[i].head);
+    const double alignment = heads[i].metrics.alignment;
+    if (!std::isnan(alignment)) title += fmt::format("  {:.2f}", alignment);
+    maps.push_back({std::move(title), heads[i].weights});
+  }
+  return maps;
+}
+
+Lines head_table(std::span<const Head> heads, int width) {
+  const std::vector<int> layers = layer_numbers(heads);
+  Lines lines{"layer head"};
+  for (std::size_t i = 0; i < heads.size(); ++i)
+    lines.push_back(fmt::format("{:5} {:4}", layers[i], heads[i].head));
+  for (const Column& column : kColumns) {
+    if (static_cast<int>(lines[0].size() + 2 + column.name.size()) > width) break;
+    lines[0] += fmt::format("  {}", column.name);
+    for (std::size_t i = 0; i < heads.size(); ++i) {
+      const double value = heads[i].metrics.*column.value;
+      const std::string shown = std::isnan(value) ? "-" : fmt::format("{:.2f}", value);
+      lines[i + 1] += fmt::format("  {:>{}}", shown, column.name.size());
+    }
+  }
+  for (std::string& line : lines)
+    line.resize(std::min(line.size(), static_cast<std::size_t>(std::max(width, 0))));
+  return lines;
+}
+
+}  // namespace heed

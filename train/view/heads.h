@@ -1,0 +1,47 @@
+#pragma once
+
+#include <heed/autograd/grad_mode.h>
+#include <heed/layers/recorder.h>
+#include <heed/train/view/head_metrics.h>
+#include <heed/train/view/heat_map.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace heed {
+
+/// One head of a model on one batch.
+struct Head {
+  std::string layer;      ///< path of its layer: blocks.0.attention
+  std::int64_t head = 0;  ///< its number there
+  Tensor weights;         ///< (T, T), of the first row of the batch
+  HeadMetrics metrics;    ///< over all rows
+};
+
+/// All self-attention heads of what a recorder has seen of a model on this batch, layer by layer:
+/// what was shown as "weights" of shape (B, H, T, T). `cells` as for head_metrics.
+std::vector<Head> recorded_heads(const Recorder& recorder, const Batch& batch,
+                                 std::span<const std::vector<Cell>> cells = {});
+
+/// Runs the model on the batch in evaluation, and looks. Nothing of the model, its gradients or its
+/// random numbers is changed.
+template <class Model>
+std::vector<Head> look_at_heads(const Model& model, const Batch& batch,
+                                std::span<const std::vector<Cell>> cells = {}) {
+  const NoGrad quiet;
+  const Recorder recorder(model);
+  model(batch.inputs, batch.hidden);
+  return recorded_heads(recorder, batch, cells);
+}
+
+/// The largest alignment; NaN if no head has one.
+double best_alignment(std::span<const Head> heads);
+
+/// For heat_maps: the title names layer and head, and the alignment where there is one.
+std::vector<HeadMap> maps_of(std::span<const Head> heads);
+
+/// A line of column names and one of metrics for each head; only as many columns as fit the width.
+Lines head_table(std::span<const Head> heads, int width);
+
+}  // namespace heed
