@@ -16,7 +16,7 @@ struct Alias {
 Tensor alias(const Tensor& x) { return x.requires_grad() ? apply(Alias{}, x) : x; }
 
 Tensor fresh(Tensor y) {
-  const bool ours = y.defined() && !y.requires_grad();
+  const bool ours = y.defined() && y.single() && !y.requires_grad();
   return ours ? y : y.detach();
 }
 
