@@ -1,0 +1,121 @@
+// Memory: the cache, and what a step of training asks of the system once it is warm.
+#include <gtest/gtest.h>
+#include <heed/autograd/autograd.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <string_view>
+#include <thread>
+
+#include "counting_new.h"
+
+namespace heed {
+namespace {
+
+struct Asked {
+  long in_all, for_tensors;
+};
+
+/// What `step` asks of the system after it has run often enough to be warm.
+template <class Step>
+Asked asked_when_warm(Step step) {
+  for (int i = 0; i < 3; ++i) step();
+  const long in_all = allocations, for_tensors = tensor_allocations;
+  for (int i = 0; i < 5; ++i) step();
+  return {allocations - in_all, tensor_allocations - for_tensors};
+}
+
+void descend(Tensor parameter) {
+  const Tensor gradient = parameter.grad();
+  const auto from = gradient.data<float>();
+  const auto to = parameter.mutate<float>();
+  for (std::size_t i = 0; i < to.size(); ++i) to[i] -= 0.01f * from[i];
+  parameter.clear_grad();
+}
+
+class Allocation : public testing::Test {
+ protected:
+  void SetUp() override {
+    const char* cache = std::getenv("HEED_CACHE");
+    if (cache && std::string_view(cache) == "0") GTEST_SKIP() << "the cache is off";
+  }
+};
+
+TEST_F(Allocation, WarmStepOfProductsAndActivationsAsksNothing) {
+  Rng rng(1);
+  const Tensor x = normal({8, 16}, rng), seed = normal({8, 4}, rng);
+  const Tensor first = normal({16, 32}, rng).requires_grad_();
+  const Tensor second = normal({32, 4}, rng).requires_grad_();
+  const Asked asked = asked_when_warm([&] {
+    backward(tanh(matmul(gelu(matmul(x, first)), second)) * 0.5, {.seed = seed});
+    descend(first);
+    descend(second);
+  });
+  EXPECT_EQ(asked.in_all, 0);
+}
+
+// Ops still make small lists of axes and ids of their own; tensors, nodes and gradients are all
+// recycled.
+TEST_F(Allocation, TensorsOfAWarmTrainingStepComeFromTheCache) {
+  Rng rng(1);
+  const Tokens ids = tokens({1, 2, 3, 4, 5, 6, 7, 0}, {2, 4});
+  const std::vector<Tensor> parameters = {
+      normal({8, 16}, rng).requires_grad_(), normal({16, 48}, rng).requires_grad_(),
+      zeros({48}).requires_grad_(),          ones({16}).requires_grad_(),
+      zeros({16}).requires_grad_(),          normal({16, 8}, rng).requires_grad_()};
+  Rng drops(2);
+  const Asked asked = asked_when_warm([&] {
+    const Training scope(drops);
+    const Tensor x = embedding(parameters[0], ids);
+    const std::vector<Tensor> qkv = split(linear(x, parameters[1], parameters[2]), 16, -1);
+    const Tensor seen = attention(qkv[0], qkv[1], qkv[2], {.heads = 2, .causal = true});
+    const Tensor h = layer_norm(x + dropout(seen, 0.1), parameters[3], parameters[4]);
+    backward(cross_entropy(matmul(h, parameters[5]), ids));
+    for (const Tensor& parameter : parameters) descend(parameter);
+  });
+  EXPECT_EQ(asked.for_tensors, 0);
+}
+
+TEST_F(Allocation, ColdStepIsCounted) {
+  empty_cache();
+  const long before = tensor_allocations;
+  const Tensor x = zeros({1000});
+  EXPECT_GT(tensor_allocations, before);
+}
+
+TEST_F(Allocation, ReleasedBlockServesTheNextOfItsSize) {
+  const void* first = zeros({1000}).storage()->data();
+  EXPECT_EQ(zeros({1000}).storage()->data(), first);
+  EXPECT_NE(zeros({5000}).storage()->data(), first);
+}
+
+TEST(Memory, LiveBytesFollowWhatIsHeld) {
+  const std::int64_t before = live_bytes();
+  {
+    const Tensor x = zeros({1000}, f64);
+    EXPECT_GE(live_bytes(), before + 8000);
+    EXPECT_LE(live_bytes(), before + 10500);  // a size class wastes at most a quarter
+    const Tensor view = reshape(x, {10, 100});
+    EXPECT_LE(live_bytes(), before + 10800);
+  }
+  EXPECT_EQ(live_bytes(), before);
+}
+
+TEST(Memory, BlocksMayDieOnAnotherThread) {
+  const std::int64_t before = live_bytes();
+  Tensor x = zeros({1000});
+  std::thread([moved = std::move(x)]() mutable { moved = Tensor(); }).join();
+  EXPECT_EQ(live_bytes(), before);
+}
+
+TEST(Memory, EveryCommonSizeIsAlignedAndWritable) {
+  for (std::size_t bytes = 0; bytes < 5000; ++bytes) {
+    auto* block = static_cast<unsigned char*>(allocate(bytes));
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(block) % 64, 0U);
+    for (std::size_t i = 0; i < bytes; ++i) block[i] = 1;
+    release(block, bytes);
+  }
+}
+
+}  // namespace
+}  // namespace heed

@@ -1,0 +1,13 @@
+#pragma once
+
+#include <atomic>
+
+namespace heed {
+
+/// Calls of operator new since the program started: a program that links counting_new.cpp has it
+/// replaced.
+extern std::atomic<long> allocations;
+/// Those that ask for an alignment, as heed's own do.
+extern std::atomic<long> tensor_allocations;
+
+}  // namespace heed
