@@ -12,8 +12,8 @@ namespace heed {
 /// the other (optimal string alignment distance).
 std::size_t edit_distance(std::string_view a, std::string_view b);
 
-/// The known name nearest to a mistyped one; none if even that one is too far to be meant: more
-/// than a third of the longer of the two.
+/// The known name nearest to a mistyped one, the first of those equally near; none if even that one
+/// is too far to be meant: more than a third of the longer of the two.
 std::optional<std::string> nearest_name(std::string_view word, std::span<const std::string> known);
 
 /// The sentence for a name that is not known: unknown task "cpoy"; did you mean "copy"? With no

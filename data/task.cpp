@@ -19,7 +19,7 @@ std::string Task::decode(std::span<const std::int64_t> ids) const {
 
 void Task::require_held_out(std::int64_t first, std::int64_t rows) const {
   const std::int64_t all = held_out_rows();
-  if (rows < 1 || first < 0 || first >= all || rows > all - first)
+  if (rows < 1 || first < 0 || rows > all - first)
     throw IndexError(text("held_out: ", rows, " rows from row ", first, " on, of ", all));
 }
 

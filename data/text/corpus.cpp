@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <filesystem>
 #include <fstream>
 #include <system_error>
 #include <utility>
@@ -13,19 +12,18 @@
 namespace heed {
 
 std::string read_file(const std::string& path) {
-  std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored))
-    throw FileError(text(path, ": is a directory; name a text file"));
-  const auto reason = [] { return std::generic_category().message(errno); };
+  const auto unreadable = [&path] {
+    return FileError(text(path, ": cannot be read: ", std::generic_category().message(errno)));
+  };
   std::ifstream file(path, std::ios::binary);
-  if (!file) throw FileError(text(path, ": cannot be read: ", reason()));
+  if (!file) throw unreadable();
   std::string bytes;
   std::array<char, 1 << 16> piece;
   while (file) {
     file.read(piece.data(), std::ssize(piece));
     bytes.append(piece.data(), static_cast<std::size_t>(file.gcount()));
   }
-  if (file.bad()) throw FileError(text(path, ": cannot be read to its end: ", reason()));
+  if (file.bad()) throw unreadable();
   if (bytes.empty()) throw FileError(text(path, ": is empty"));
   return bytes;
 }

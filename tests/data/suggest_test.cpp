@@ -40,6 +40,12 @@ TEST(NearestName, IsSuggestedIfItCanBeMeant) {
   EXPECT_EQ(nearest_name("copy", {}), std::nullopt);
 }
 
+TEST(NearestName, IsTheFirstOfTheNearest) {
+  const std::vector<std::string> names = {"copied", "copier", "copies", "copying"};
+  EXPECT_EQ(nearest_name("copes", names), "copies");
+  EXPECT_EQ(nearest_name("copie", names), "copied");
+}
+
 TEST(UnknownName, IsOneSentence) {
   EXPECT_EQ(unknown_name("task", "cpoy", kNames), "unknown task \"cpoy\"; did you mean \"copy\"?");
   EXPECT_EQ(unknown_name("task", "grammar", kNames),

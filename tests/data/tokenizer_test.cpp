@@ -41,6 +41,8 @@ TEST(CharacterTokenizer, D01ForeignCharacterIsNamedWithItsPosition) {
               AllOf(HasSubstr("'Z' (U+005A) at position 2"), HasSubstr("4 characters: abcé")));
   EXPECT_THAT(message_of<ValueError>([&] { tokenizer.encode("ab\n"); }),
               AllOf(HasSubstr("U+000A at position 2"), Not(HasSubstr("\n"))));
+  EXPECT_THAT(message_of<ValueError>([] { CharacterTokenizer("\nab").encode("c"); }),
+              AllOf(HasSubstr("3 characters: ab"), Not(HasSubstr("\n"))));
   EXPECT_THAT(message_of<ValueError>([&] { tokenizer.encode("😀"); }),
               HasSubstr("'😀' (U+1F600) at position 0"));
   EXPECT_THAT(message_of<ValueError>([&] { tokenizer.encode("ab\x80"); }), HasSubstr("offset 2"));
