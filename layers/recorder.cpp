@@ -77,9 +77,7 @@ std::string Recorder::full_name(const void* address, const std::type_info& type,
 }
 
 bool Recorder::wants(const void* address, const std::type_info& type, std::string_view name) {
-  if (outer_ && !knows(address, type)) return outer_->wants(address, type, name);
-  full_name(address, type, name);
-  return true;
+  return !outer_ || knows(address, type) || outer_->wants(address, type, name);
 }
 
 bool Recorder::replaces(const void* address, const std::type_info& type, std::string_view name) {

@@ -142,13 +142,15 @@ TEST(MultiHeadAttention, DropoutFallsOnWeightsInTrainingOnly) {
 /// Fused and composed attention must drop the same cells: an identity intervention changes nothing.
 TEST(MultiHeadAttention, ThePathThatIsIntervenedOnIsTheSameFunction) {
   Fixture f;
-  const MultiHeadAttention m = f.layer(2, {.causal = true, .dropout = 0.4});
+  const MultiHeadAttention m = f.layer(2, {.causal = true, .scale = 0.9, .dropout = 0.4});
+  const Mask hidden =
+      padding_mask(mask({false, true, false, false, false, false, true, true}, {2, 4}));
   const auto run = [&](bool composed) {
     Rng rng(5);
     Training scope(rng);
     Recorder recorder(m);
     if (composed) recorder.replace("weights", [](const Tensor& w) { return w; });
-    const Tensor y = m(f.x);
+    const Tensor y = m(f.x, hidden);
     std::vector<Tensor> result{y};
     for (const Tensor& g : grad(probe(y), tensors(m))) result.push_back(g);
     return result;

@@ -215,7 +215,8 @@ TEST(Recorder, RefusesAnInterventionThatCannotBeMeant) {
   EXPECT_THAT(message<ShapeError>([&] { f.model(some_tokens()); }),
               testing::AllOf(HasSubstr("(2, 2, 4, 4)"), HasSubstr("(2, 2, 4)")));
   recorder.replace("blocks.0.attention.weights", [](const Tensor& w) { return w.to(f64); });
-  EXPECT_THROW(f.model(some_tokens()), DTypeError);
+  EXPECT_THAT(message<DTypeError>([&] { f.model(some_tokens()); }),
+              HasSubstr("its replacement f64"));
 }
 
 /// A layer and its first member stand at one address.

@@ -243,6 +243,7 @@ TEST(Transformer, RefusesBadSettingsByName) {
   EXPECT_THAT(refusal([](Config& c) { c.layers = -1; }), StartsWith("layers = -1 must"));
   EXPECT_THAT(refusal([](Config& c) { c.d_ff = -1; }), StartsWith("d_ff = -1 must"));
   EXPECT_THAT(refusal([](Config& c) { c.dropout = 1.5; }), StartsWith("dropout = 1.5 must"));
+  EXPECT_THAT(refusal([](Config& c) { c.dropout = -0.1; }), StartsWith("dropout = -0.1 must"));
   EXPECT_THAT(refusal([=](Config& c) { c.dropout = nan; }), StartsWith("dropout = nan must"));
   EXPECT_THAT(refusal([](Config& c) { c.scale = -1.0; }), StartsWith("scale = -1 must"));
   EXPECT_THAT(refusal([](Config& c) { c.eps = 0; }), StartsWith("eps = 0 must"));
