@@ -13,44 +13,37 @@
 
 namespace heed {
 
-/// Lengths of a tensor's axes, outermost first; at most `kMaxRank` of them, none for a scalar.
-class Shape {
+/// At most `kMaxRank` integers, held without an allocation: what an op says of its axes.
+class AxisList {
  public:
   static constexpr std::size_t kMaxRank = 8;
 
-  Shape() = default;
-  Shape(std::initializer_list<std::int64_t> axes)
-      : Shape(std::span<const std::int64_t>(axes.begin(), axes.size())) {}
-  Shape(const std::vector<std::int64_t>& axes) : Shape(std::span<const std::int64_t>(axes)) {}
-  /// Throws ShapeError on a negative length or more than kMaxRank axes.
-  explicit Shape(std::span<const std::int64_t> axes) {
-    for (std::int64_t length : axes) push_back(length);
+  AxisList() = default;
+  AxisList(std::initializer_list<std::int64_t> values)
+      : AxisList(std::span<const std::int64_t>(values.begin(), values.size())) {}
+  AxisList(const std::vector<std::int64_t>& values)
+      : AxisList(std::span<const std::int64_t>(values)) {}
+  /// Throws ShapeError if there are more than kMaxRank.
+  explicit AxisList(std::span<const std::int64_t> values) {
+    for (std::int64_t value : values) push_back(value);
   }
 
   std::size_t size() const { return size_; }
   bool empty() const { return size_ == 0; }
-  std::int64_t ndim() const { return static_cast<std::int64_t>(size_); }
-  std::int64_t numel() const {
-    std::int64_t product = 1;
-    for (std::int64_t length : *this) product *= length;
-    return product;
-  }
+  std::int64_t operator[](std::size_t i) const { return values_[i]; }
+  std::int64_t& operator[](std::size_t i) { return values_[i]; }
+  std::int64_t back() const { return values_[size_ - 1]; }
+  std::int64_t& back() { return values_[size_ - 1]; }
+  const std::int64_t* begin() const { return values_.data(); }
+  const std::int64_t* end() const { return values_.data() + size_; }
+  std::int64_t* begin() { return values_.data(); }
+  std::int64_t* end() { return values_.data() + size_; }
 
-  std::int64_t operator[](std::size_t i) const { return axes_[i]; }
-  std::int64_t& operator[](std::size_t i) { return axes_[i]; }
-  std::int64_t back() const { return axes_[size_ - 1]; }
-  std::int64_t& back() { return axes_[size_ - 1]; }
-  const std::int64_t* begin() const { return axes_.data(); }
-  const std::int64_t* end() const { return axes_.data() + size_; }
-  std::int64_t* begin() { return axes_.data(); }
-  std::int64_t* end() { return axes_.data() + size_; }
-
-  void push_back(std::int64_t length) { insert(size_, length); }
-  void insert(std::size_t at, std::int64_t length) {
-    if (length < 0) throw ShapeError(text("shape: an axis cannot have length ", length));
+  void push_back(std::int64_t value) { insert(size_, value); }
+  void insert(std::size_t at, std::int64_t value) {
     if (size_ == kMaxRank) throw ShapeError(text("shape: at most ", kMaxRank, " axes"));
     std::copy_backward(begin() + at, end(), end() + 1);
-    axes_[at] = length;
+    values_[at] = value;
     ++size_;
   }
   void erase(std::size_t at) {
@@ -58,13 +51,41 @@ class Shape {
     --size_;
   }
 
-  friend bool operator==(const Shape& a, const Shape& b) {
+  friend bool operator==(const AxisList& a, const AxisList& b) {
     return std::equal(a.begin(), a.end(), b.begin(), b.end());
   }
 
  private:
-  std::array<std::int64_t, kMaxRank> axes_{};
+  std::array<std::int64_t, kMaxRank> values_{};
   std::size_t size_ = 0;
+};
+
+/// Lengths of a tensor's axes, outermost first; none for a scalar.
+class Shape : public AxisList {
+ public:
+  Shape() = default;
+  Shape(std::initializer_list<std::int64_t> lengths) : AxisList(lengths) { require_lengths(); }
+  Shape(const std::vector<std::int64_t>& lengths) : AxisList(lengths) { require_lengths(); }
+  /// Throws ShapeError on a negative length or more than kMaxRank axes.
+  explicit Shape(std::span<const std::int64_t> lengths) : AxisList(lengths) { require_lengths(); }
+
+  std::int64_t ndim() const { return static_cast<std::int64_t>(size()); }
+  /// Throws ShapeError if there are more elements than 64 bits can count.
+  std::int64_t numel() const {
+    std::int64_t product = 1;
+    for (std::int64_t length : *this)
+      if (__builtin_mul_overflow(product, length, &product)) too_many();
+    return product;
+  }
+
+ private:
+  [[noreturn]] static void too_many() {
+    throw ShapeError("shape: more elements than can be counted");
+  }
+  void require_lengths() const {
+    for (std::int64_t length : *this)
+      if (length < 0) throw ShapeError(text("shape: an axis cannot have length ", length));
+  }
 };
 
 /// As (2, 3); a scalar's shape is ().
@@ -89,7 +110,7 @@ struct Axes {
   Axes(std::initializer_list<std::int64_t> axes) : all(false), list(axes) {}
 
   bool all = true;
-  std::vector<std::int64_t> list;
+  AxisList list;
 };
 
 }  // namespace heed

@@ -23,7 +23,7 @@ auto values_or_throw(std::string_view what, const Values& values) {
 template <class F>
 Mask combine(std::string_view op, const Mask& a, const Mask& b, F f) {
   const Shape shape = broadcast_shapes(op, a.shape(), b.shape());
-  std::vector<std::uint8_t> values(static_cast<std::size_t>(shape.numel()));
+  Mask::Values values(static_cast<std::size_t>(shape.numel()));
   detail::zip_into(values.data(), shape, a.data().data(), a.shape(), b.data().data(), b.shape(), f);
   return Mask(std::move(values), shape);
 }
@@ -51,22 +51,22 @@ std::int64_t Tokens::dim(std::int64_t axis) const {
   return shape_[normalize_axis("dim", axis, ndim())];
 }
 std::span<const std::int64_t> Tokens::data() const { return values_or_throw("tokens", ids_); }
-Tokens Tokens::reshape(const std::vector<std::int64_t>& axes) const {
+Tokens Tokens::reshape(const AxisList& axes) const {
   Tokens result = *this;
   result.shape_ = resolve_shape("reshape", shape_, axes);
   return result;
 }
 
-Mask::Mask(std::vector<std::uint8_t> values, Shape shape) : shape_(shape) {
+Mask::Mask(Values values, Shape shape) : shape_(shape) {
   require_count("mask", values.size(), shape);
-  values_ = std::make_shared<const std::vector<std::uint8_t>>(std::move(values));
+  values_ = std::allocate_shared<const Values>(CacheAllocator<Values>(), std::move(values));
 }
 std::int64_t Mask::dim(std::int64_t axis) const {
   return shape_[normalize_axis("dim", axis, ndim())];
 }
 std::span<const std::uint8_t> Mask::data() const { return values_or_throw("mask values", values_); }
 std::int64_t Mask::count() const { return std::ranges::count(data(), std::uint8_t{1}); }
-Mask Mask::reshape(const std::vector<std::int64_t>& axes) const {
+Mask Mask::reshape(const AxisList& axes) const {
   Mask result = *this;
   result.shape_ = resolve_shape("reshape", shape_, axes);
   return result;
@@ -74,7 +74,7 @@ Mask Mask::reshape(const std::vector<std::int64_t>& axes) const {
 
 Tokens tokens(std::vector<std::int64_t> ids, Shape shape) { return Tokens(std::move(ids), shape); }
 Mask mask(std::vector<bool> values, Shape shape) {
-  return Mask(std::vector<std::uint8_t>(values.begin(), values.end()), shape);
+  return Mask(Mask::Values(values.begin(), values.end()), shape);
 }
 
 Mask operator|(const Mask& a, const Mask& b) {
@@ -84,7 +84,7 @@ Mask operator&(const Mask& a, const Mask& b) {
   return combine("mask &", a, b, [](auto x, auto y) { return static_cast<std::uint8_t>(x & y); });
 }
 Mask operator!(const Mask& a) {
-  std::vector<std::uint8_t> values(a.data().begin(), a.data().end());
+  Mask::Values values(a.data().begin(), a.data().end());
   for (std::uint8_t& value : values) value ^= 1;
   return Mask(std::move(values), a.shape());
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <heed/autograd/memory.h>
 #include <heed/autograd/shape.h>
 
 #include <cstdint>
@@ -28,7 +29,7 @@ class Tokens {
   std::span<const std::int64_t> data() const;
   std::vector<std::int64_t> to_vector() const { return {data().begin(), data().end()}; }
   /// The same ids in another shape of as many elements; one length may be -1.
-  Tokens reshape(const std::vector<std::int64_t>& axes) const;
+  Tokens reshape(const AxisList& axes) const;
 
  private:
   std::shared_ptr<const std::vector<std::int64_t>> ids_;
@@ -38,9 +39,11 @@ class Tokens {
 /// An immutable row-major array of booleans; in attention, true means hidden.
 class Mask {
  public:
+  using Values = std::vector<std::uint8_t, CacheAllocator<std::uint8_t>>;  // 0 or 1
+
   Mask() = default;
   /// Throws ShapeError if the number of values is not the shape's.
-  Mask(std::vector<std::uint8_t> values, Shape shape);
+  Mask(Values values, Shape shape);
 
   bool defined() const { return values_ != nullptr; }
   const Shape& shape() const { return shape_; }
@@ -53,10 +56,10 @@ class Mask {
   /// How many elements are true.
   std::int64_t count() const;
   /// The same values in another shape of as many elements; one length may be -1.
-  Mask reshape(const std::vector<std::int64_t>& axes) const;
+  Mask reshape(const AxisList& axes) const;
 
  private:
-  std::shared_ptr<const std::vector<std::uint8_t>> values_;
+  std::shared_ptr<const Values> values_;
   Shape shape_;
 };
 

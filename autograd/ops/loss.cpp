@@ -23,7 +23,7 @@ struct Counted {
   double divisor = 1;
 
   Counted(const Tokens& targets, const CrossEntropyOptions& options) {
-    std::vector<std::uint8_t> flags;
+    Mask::Values flags;
     for (const std::int64_t id : targets.data()) flags.push_back(id == options.ignore_index);
     ignored = Mask(std::move(flags), targets.shape());
     const auto counted = static_cast<double>(targets.numel() - ignored.count());

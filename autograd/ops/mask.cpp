@@ -70,7 +70,7 @@ Tensor masked_fill(const Tensor& x, const Mask& mask, double value) {
 
 Mask causal_mask(std::int64_t queries, std::int64_t keys) {
   const Shape shape = {queries, keys};
-  std::vector<std::uint8_t> hidden;
+  Mask::Values hidden;
   hidden.reserve(static_cast<std::size_t>(shape.numel()));
   for (std::int64_t i = 0; i < queries; ++i)
     for (std::int64_t j = 0; j < keys; ++j) hidden.push_back(j > i + keys - queries);
@@ -84,7 +84,7 @@ template <class F>
 Mask compare(const Tensor& a, const Tensor& b, F f) {
   detail::require_same_dtype("compare", a, b);
   const Shape shape = broadcast_shapes("compare", a.shape(), b.shape());
-  std::vector<std::uint8_t> values(static_cast<std::size_t>(shape.numel()));
+  Mask::Values values(static_cast<std::size_t>(shape.numel()));
   dispatch(a.dtype(), [&](auto t) {
     using T = decltype(t);
     detail::zip_into(values.data(), shape, a.data<T>().data(), a.shape(), b.data<T>().data(),

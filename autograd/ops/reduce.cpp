@@ -18,10 +18,10 @@ namespace {
 
 /// Which axes of a shape are reduced, and the shapes that result.
 struct Reduced {
-  std::vector<std::int64_t> order;  // kept axes, then reduced ones
-  Shape kept;                       // with length 1 where an axis is reduced
-  Shape dropped;                    // without the reduced axes
-  std::int64_t n = 1;               // elements that become one
+  AxisList order;      // kept axes, then reduced ones
+  Shape kept;          // with length 1 where an axis is reduced
+  Shape dropped;       // without the reduced axes
+  std::int64_t n = 1;  // elements that become one
   std::int64_t outer = 1, inner = 1;
   bool together = true;  // the reduced axes are neighbours: (outer, n, inner) without a copy
 
@@ -33,7 +33,7 @@ struct Reduced {
       if (flag) throw IndexError(text(op, ": axis ", axis, " is named twice"));
       flag = true;
     }
-    std::vector<std::int64_t> last;
+    AxisList last;
     for (std::size_t i = 0; i < shape.size(); ++i) {
       (gone[i] ? last : order).push_back(static_cast<std::int64_t>(i));
       if (gone[i]) {
@@ -45,7 +45,7 @@ struct Reduced {
         (last.empty() ? outer : inner) *= shape[i];
       }
     }
-    order.insert(order.end(), last.begin(), last.end());
+    for (const std::int64_t axis : last) order.push_back(axis);
   }
 
   const Shape& result(bool keepdim) const { return keepdim ? kept : dropped; }
@@ -266,11 +266,8 @@ MaxResult max(const Tensor& x, std::int64_t axis, bool keepdim) {
   require_elements("max", x.shape(), axis);
   const Reduced reduced("max", x.shape(), axis);
   const Tokens indices = argmax(x, axis);
-  const auto reshaped = [](const Tokens& t, const Shape& s) {
-    return t.reshape({s.begin(), s.end()});
-  };
-  const Tensor values = gather(x, axis, reshaped(indices, reduced.kept));
-  return {reshape(values, reduced.result(keepdim)), reshaped(indices, reduced.result(keepdim))};
+  const Tensor values = gather(x, axis, indices.reshape(reduced.kept));
+  return {reshape(values, reduced.result(keepdim)), indices.reshape(reduced.result(keepdim))};
 }
 
 Tensor cumsum(const Tensor& x, std::int64_t axis) {

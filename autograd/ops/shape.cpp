@@ -11,8 +11,8 @@
 namespace heed {
 namespace {
 
-std::vector<std::int64_t> inverse(const std::vector<std::int64_t>& order) {
-  std::vector<std::int64_t> back(order.size());
+AxisList inverse(const AxisList& order) {
+  AxisList back = order;
   for (std::size_t i = 0; i < order.size(); ++i)
     back[static_cast<std::size_t>(order[i])] = static_cast<std::int64_t>(i);
   return back;
@@ -68,7 +68,7 @@ struct Reshape {
 struct Permute {
   static constexpr std::string_view name = "permute";
   static constexpr Saves saves = Saves::none;
-  std::vector<std::int64_t> order;
+  AxisList order;
 
   Tensor forward(const Tensor& x) const {
     const std::size_t rank = order.size();
@@ -224,19 +224,22 @@ struct Flip {
 
 }  // namespace ops
 
-Shape resolve_shape(std::string_view op, const Shape& from, const std::vector<std::int64_t>& axes) {
+Shape resolve_shape(std::string_view op, const Shape& from, const AxisList& axes) {
   Shape shape;
-  std::int64_t known = 1;
   std::size_t open = axes.size();
   for (std::size_t i = 0; i < axes.size(); ++i) {
     if (axes[i] == -1) {
       if (open < axes.size()) throw ShapeError(text(op, ": only one length may be -1"));
       open = i;
+      shape.push_back(1);
     } else {
-      known *= axes[i];
+      shape.push_back(axes[i]);
     }
-    shape.push_back(axes[i] == -1 ? 1 : axes[i]);
   }
+  if (std::ranges::any_of(shape, [](std::int64_t length) { return length < 0; }))
+    throw ShapeError(text(op, ": lengths ", shape, " for the elements of ", from,
+                          "; one may be -1, to be found, and the others not negative"));
+  const std::int64_t known = shape.numel();
   if (open < axes.size()) {
     if (known == 0 || from.numel() % known != 0)
       throw ShapeError(text(op, ": no length for the -1 makes ", from.numel(), " elements of ",
@@ -249,36 +252,30 @@ Shape resolve_shape(std::string_view op, const Shape& from, const std::vector<st
   return shape;
 }
 
-Tensor reshape(const Tensor& x, const std::vector<std::int64_t>& axes) {
+Tensor reshape(const Tensor& x, const AxisList& axes) {
   return apply(ops::Reshape{resolve_shape("reshape", x.shape(), axes)}, x);
 }
-Tensor reshape(const Tensor& x, const Shape& shape) {
-  if (shape.numel() != x.numel()) resolve_shape("reshape", x.shape(), {shape.begin(), shape.end()});
-  return apply(ops::Reshape{shape}, x);
-}
-Tensor reshape(const Tensor& x, std::initializer_list<std::int64_t> axes) {
-  return reshape(x, std::vector<std::int64_t>(axes));
-}
 
-Tensor permute(const Tensor& x, const std::vector<std::int64_t>& order) {
-  std::vector<std::int64_t> axes;
-  for (const std::int64_t axis : order)
-    axes.push_back(static_cast<std::int64_t>(normalize_axis("permute", axis, x.ndim())));
-  std::vector<std::int64_t> sorted = axes, all(x.shape().size());
-  std::ranges::sort(sorted);
-  std::iota(all.begin(), all.end(), 0);
-  if (sorted != all)
+Tensor permute(const Tensor& x, const AxisList& order) {
+  AxisList axes;
+  std::array<bool, AxisList::kMaxRank> named{};
+  for (const std::int64_t axis : order) {
+    const std::size_t at = normalize_axis("permute", axis, x.ndim());
+    named[at] = true;
+    axes.push_back(static_cast<std::int64_t>(at));
+  }
+  if (axes.size() != x.shape().size() || std::ranges::count(named, true) != x.ndim())
     throw ShapeError(text("permute: the order must name each of the ", x.ndim(), " axes of ",
                           x.shape(), " once"));
-  return apply(ops::Permute{std::move(axes)}, x);
+  return apply(ops::Permute{axes}, x);
 }
 
 Tensor transpose(const Tensor& x, std::int64_t a, std::int64_t b) {
-  std::vector<std::int64_t> order(x.shape().size());
+  AxisList order = x.shape();
   std::iota(order.begin(), order.end(), 0);
   std::swap(order[normalize_axis("transpose", a, x.ndim())],
             order[normalize_axis("transpose", b, x.ndim())]);
-  return apply(ops::Permute{std::move(order)}, x);
+  return apply(ops::Permute{order}, x);
 }
 
 Tensor squeeze(const Tensor& x, std::int64_t axis) {

@@ -12,11 +12,9 @@
 namespace heed {
 
 /// Same elements in the same order; one length may be -1. Shares the storage.
-Tensor reshape(const Tensor& x, const std::vector<std::int64_t>& axes);
-Tensor reshape(const Tensor& x, const Shape& shape);
-Tensor reshape(const Tensor& x, std::initializer_list<std::int64_t> axes);
+Tensor reshape(const Tensor& x, const AxisList& axes);
 /// Axis i of the result is axis `order[i]` of x.
-Tensor permute(const Tensor& x, const std::vector<std::int64_t>& order);
+Tensor permute(const Tensor& x, const AxisList& order);
 /// Two axes swapped, the last two unless named.
 Tensor transpose(const Tensor& x, std::int64_t a = -2, std::int64_t b = -1);
 /// Without the axis, whose length must be 1.
@@ -48,6 +46,6 @@ Tensor merge_heads(const Tensor& x);
 
 /// `axes` with a -1 replaced by the length that keeps the number of elements. Throws ShapeError,
 /// naming `op`, if there is none.
-Shape resolve_shape(std::string_view op, const Shape& from, const std::vector<std::int64_t>& axes);
+Shape resolve_shape(std::string_view op, const Shape& from, const AxisList& axes);
 
 }  // namespace heed
