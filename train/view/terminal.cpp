@@ -55,6 +55,7 @@ Terminal terminal(int descriptor) {
 }
 
 void LiveLines::draw(const Lines& lines) {
+  if (lines.empty() && drawn_ == 0) return;
   std::string frame;
   if (drawn_ > 0) frame = "\x1b[" + std::to_string(drawn_) + "A\r";
   for (const std::string& line : lines) frame += line + "\x1b[K\n";

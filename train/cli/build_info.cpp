@@ -1,0 +1,35 @@
+#include <heed/train/cli/build_info.h>
+#include <heed/train/cli/config_file.h>
+
+#include <variant>
+
+namespace heed::cli {
+namespace {
+
+constexpr const char* kIsa =
+#if defined(__AVX512F__)
+    "avx512";
+#elif defined(__AVX2__)
+    "avx2";
+#else
+    "base";
+#endif
+
+}  // namespace
+
+Fields build_info() {
+  return {{"version", HEED_VERSION},
+          {"compiler", HEED_COMPILER},
+          {"flags", HEED_FLAGS},
+          {"isa", kIsa},
+          {"threads", "1"}};
+}
+
+std::string build_section() {
+  std::string section = "[build]\n";
+  for (const auto& [name, value] : build_info())
+    section += name + " = " + toml_string(std::get<std::string>(value)) + "\n";
+  return section;
+}
+
+}  // namespace heed::cli

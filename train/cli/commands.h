@@ -1,0 +1,21 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace heed::cli {
+
+/// What to do once the command line is read; returns the exit code.
+using Action = std::function<int()>;
+
+/// Each adds a command to the program; if it is the one that was given, it sets `action`.
+/// `words` are those of the command line: if one is a task, --help shows its defaults.
+void add_train(CLI::App& program, Action& action, const std::vector<std::string>& words);
+void add_sample(CLI::App& program, Action& action);
+void add_eval(CLI::App& program, Action& action);
+void add_tasks(CLI::App& program, Action& action);
+void add_version(CLI::App& program, Action& action);
+
+}  // namespace heed::cli

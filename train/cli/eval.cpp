@@ -1,0 +1,92 @@
+#include <heed/autograd/error.h>
+#include <heed/train/atomic_file.h>
+#include <heed/train/cli/commands.h>
+#include <heed/train/cli/output.h>
+#include <heed/train/cli/progress.h>
+#include <heed/train/cli/saved_run.h>
+#include <heed/train/metrics.h>
+#include <heed/train/view/svg.h>
+#include <spdlog/fmt/fmt.h>
+
+#include <limits>
+#include <memory>
+#include <string>
+
+namespace heed::cli {
+namespace {
+
+constexpr std::int64_t kHeadRows = 64;  // rows on which heads are measured
+
+struct Arguments {
+  std::string run, file, svg;
+  std::int64_t rows = std::numeric_limits<std::int64_t>::max();
+  bool json = false;
+};
+
+void write_svg(const std::string& path, std::span<const Head> heads) {
+  try {
+    AtomicFile file(path);
+    file.write(heat_maps_svg(maps_of(heads), 4));
+    file.commit();
+  } catch (const FileError& error) {
+    throw WriteError(error.what());
+  }
+}
+
+int eval(const Arguments& arguments) {
+  const SavedRun run = load_run(arguments.run);
+  const Settings& settings = run.settings;
+  const std::unique_ptr<Task> task =
+      make_task(settings.task, {.file = arguments.file.empty() ? settings.file : arguments.file,
+                                .context = settings.context});
+  if (task->tokenizer().save() != run.tokenizer->save())
+    throw FileError(text(run.checkpoint, " was trained on another vocabulary than that of ",
+                         settings.task, " ", arguments.file, "; its model cannot read it"));
+  const Trainable model = trainable(run.model);
+  const Evaluation found = evaluate(model, *task, arguments.rows);
+  const Batch batch = task->held_out(0, std::min(kHeadRows, task->held_out_rows()));
+  const std::vector<Head> heads = model.heads(batch, alignment_cells(*task, batch));
+  if (!arguments.svg.empty()) write_svg(arguments.svg, heads);
+
+  if (arguments.json) {
+    out.raw(json_line({{"event", "result"},
+                       {"task", settings.task},
+                       {"steps", run.step},
+                       {"rows", found.rows},
+                       {"loss", found.loss},
+                       {"accuracy", found.accuracy},
+                       {"exact_match", found.exact_match},
+                       {"alignment", found.alignment},
+                       {"checkpoint", run.checkpoint}}));
+    return kOk;
+  }
+  out.line(fmt::format("{} after {} steps, {} unseen rows: {}", settings.task, run.step, found.rows,
+                       describe(found)));
+  for (const auto& [name, loss] : task->baselines())
+    out.line(fmt::format("baseline, {}: loss {:.4f}", name, loss));
+  out.line("");
+  out.lines(head_table(heads, out.terminal().width));
+  return kOk;
+}
+
+}  // namespace
+
+void add_eval(CLI::App& program, Action& action) {
+  CLI::App* command =
+      program.add_subcommand("eval", "how well a trained model does on rows it has not seen");
+  const auto arguments = std::make_shared<Arguments>();
+  command->add_option("run", arguments->run, "a run, a folder of runs (its newest), a checkpoint")
+      ->type_name("RUN")
+      ->required();
+  command->add_option("--rows", arguments->rows, "how many rows, 1 or more [all]")
+      ->type_name("N")
+      ->check(CLI::PositiveNumber);
+  command->add_option("--file", arguments->file, "another text than that of the training")
+      ->type_name("FILE");
+  command->add_option("--svg", arguments->svg, "also draw the maps of the heads into this file")
+      ->type_name("FILE");
+  command->add_flag("--json", arguments->json, "one JSON object");
+  command->callback([&action, arguments] { action = [arguments] { return eval(*arguments); }; });
+}
+
+}  // namespace heed::cli

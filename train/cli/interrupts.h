@@ -1,0 +1,17 @@
+#pragma once
+
+namespace heed::cli {
+
+/// While it lives, the first SIGINT or SIGTERM is only remembered, so that the step can be finished
+/// and saved; a second one ends the program at once, with exit code 130.
+class Interrupts {
+ public:
+  Interrupts();
+  ~Interrupts();
+  Interrupts(const Interrupts&) = delete;
+  Interrupts& operator=(const Interrupts&) = delete;
+
+  static bool requested();
+};
+
+}  // namespace heed::cli

@@ -1,0 +1,90 @@
+#include <heed/autograd/error.h>
+#include <heed/data/suggest.h>
+#include <heed/train/cli/build_info.h>
+#include <heed/train/cli/commands.h>
+#include <heed/train/cli/output.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <new>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace heed::cli {
+namespace {
+
+/// Why a command line was not understood, and what may have been meant.
+std::string complaint(const CLI::App& program, const CLI::ParseError& error) {
+  const auto chosen = program.get_subcommands();
+  const CLI::App& command = chosen.empty() ? program : *chosen.front();
+  const std::string help =
+      "; see " + command_name() + (chosen.empty() ? "" : " " + command.get_name()) + " --help";
+  const std::vector<std::string> extras = program.remaining(true);
+  if (extras.empty()) return error.what() + help;
+
+  const std::string& extra = extras.front();
+  std::vector<std::string> known;
+  if (extra.starts_with('-')) {
+    for (const CLI::Option* option : command.get_options())
+      for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
+    return unknown_name("option", extra.substr(0, extra.find('=')), known) + help;
+  }
+  if (!chosen.empty()) return text("unexpected argument \"", extra, "\"", help);
+  for (const CLI::App* each : program.get_subcommands(nullptr)) known.push_back(each->get_name());
+  return unknown_name("command", extra, known) + help;
+}
+
+int complain(Exit code, const std::string& reason) {
+  std::string line = "heed: " + reason;
+  std::ranges::replace(line, '\n', ' ');
+  err.line(line);
+  return code;
+}
+
+int run(int argc, char** argv) {
+  CLI::App program("Trains small attention models and shows what their heads learn.",
+                   command_name());
+  program.require_subcommand(1);
+  program.set_version_flag("--version",
+                           "heed " + std::get<std::string>(build_info().front().value));
+  Action action;
+  add_train(program, action, {argv + 1, argv + argc});
+  add_sample(program, action);
+  add_eval(program, action);
+  add_tasks(program, action);
+  add_version(program, action);
+  try {
+    program.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) return program.exit(error);  // --help, --version
+    return complain(kUsage, complaint(program, error));
+  }
+  return action();
+}
+
+int run_and_report(int argc, char** argv) {
+  try {
+    return run(argc, argv);
+  } catch (const WriteError& error) {
+    return complain(kFailure, error.what());
+  } catch (const ValueError& error) {
+    return complain(kUsage, error.what());
+  } catch (const FileError& error) {
+    return complain(kBadData, error.what());
+  } catch (const NonFinite& error) {
+    return complain(kDiverged, error.what());
+  } catch (const std::bad_alloc&) {
+    return complain(kFailure, "there is not enough memory; try a smaller model or batch");
+  } catch (const std::exception& error) {
+    return complain(kFailure, error.what());
+  }
+}
+
+}  // namespace
+}  // namespace heed::cli
+
+int main(int argc, char** argv) {
+  heed::cli::set_command_name(argv[0]);
+  return heed::cli::run_and_report(argc, argv);
+}

@@ -1,0 +1,90 @@
+#include <heed/train/cli/output.h>
+#include <spdlog/fmt/fmt.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+
+namespace heed::cli {
+namespace {
+
+std::string& name_of_command() {
+  static std::string name = "heed";
+  return name;
+}
+
+/// How many bytes the first `count` characters of UTF-8 have.
+std::size_t bytes_of(std::string_view text, int count) {
+  std::size_t i = 0;
+  for (; i < text.size(); ++i)
+    if ((text[i] & 0xC0) != 0x80 && count-- == 0) break;
+  return i;
+}
+
+}  // namespace
+
+void Output::line(std::string_view content) const {
+  const Terminal now = terminal();
+  if (now.interactive)
+    lines(wrap(content, now.width));
+  else
+    raw(content);
+}
+
+void Output::raw(std::string_view content) const {
+  const std::string bytes = std::string(content) + "\n";
+  for (std::string_view rest = bytes; !rest.empty();) {
+    const ssize_t written = ::write(descriptor_, rest.data(), rest.size());
+    if (written < 0 && errno != EINTR) {
+      if (descriptor_ != STDOUT_FILENO) return;
+      throw WriteError(text("cannot write the results: ", std::strerror(errno)));
+    }
+    if (written > 0) rest.remove_prefix(static_cast<std::size_t>(written));
+  }
+}
+
+void Output::lines(const Lines& drawn) const {
+  for (const std::string& line : drawn) raw(line);
+}
+
+Lines wrap(std::string_view content, int width) {
+  Lines lines;
+  while (true) {
+    const std::size_t end = std::min(content.find('\n'), content.size());
+    const std::size_t fits = bytes_of(content.substr(0, end), std::max(width, 1));
+    const std::size_t space = content.substr(0, fits + 1).rfind(' ');
+    const bool whole = fits == end;
+    const std::size_t cut = whole || space == std::string_view::npos || space == 0 ? fits : space;
+    lines.emplace_back(content.substr(0, cut));
+    if (whole && end == content.size()) return lines;
+    content.remove_prefix(whole || cut == space ? cut + 1 : cut);
+  }
+}
+
+std::string command_name() { return name_of_command(); }
+
+void set_command_name(std::string_view called_as) {
+  const char* told = std::getenv("HEED_COMMAND");
+  name_of_command() = shell_word(told && *told ? std::string_view(told) : called_as);
+}
+
+std::string shell_word(std::string_view word) {
+  constexpr std::string_view kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./+:,=@%";
+  if (!word.empty() && word.find_first_not_of(kPlain) == std::string_view::npos)
+    return std::string(word);
+  std::string quoted = "'";
+  for (char c : word) quoted += c == '\'' ? "'\\''" : std::string(1, c);
+  return quoted + "'";
+}
+
+std::string duration(double seconds) {
+  const auto whole = static_cast<std::int64_t>(std::ceil(std::max(seconds, 0.)));
+  if (whole < 3600) return fmt::format("{}:{:02}", whole / 60, whole % 60);
+  return fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
+}
+
+}  // namespace heed::cli

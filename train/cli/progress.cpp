@@ -1,0 +1,88 @@
+#include <heed/train/cli/progress.h>
+#include <spdlog/fmt/fmt.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace heed::cli {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr auto kBetweenFrames = std::chrono::milliseconds(100);
+constexpr auto kBetweenLines = std::chrono::seconds(10);  // off a terminal, without an evaluation
+
+std::string fit(std::string line, int width) {
+  line.resize(std::min(line.size(), static_cast<std::size_t>(width)));
+  return line;
+}
+
+double seconds(Clock::duration time) { return std::chrono::duration<double>(time).count(); }
+
+}  // namespace
+
+std::string describe(const Evaluation& evaluation) {
+  std::string text = fmt::format("loss {:.4f}, accuracy {:.2f} %, exact {:.2f} %", evaluation.loss,
+                                 100 * evaluation.accuracy, 100 * evaluation.exact_match);
+  if (!std::isnan(evaluation.alignment))
+    text += fmt::format(", alignment {:.2f}", evaluation.alignment);
+  return text;
+}
+
+Progress::Progress(std::int64_t steps, bool watch, Look look)
+    : steps_(steps), watch_(watch && err.terminal().interactive), look_(std::move(look)) {}
+
+void Progress::step(const StepReport& report) {
+  last_ = report;
+  tokens_ += report.tokens;
+  losses_.push_back(report.loss);
+  const bool interactive = err.terminal().interactive;
+  if (Clock::now() - shown_ < (interactive ? Clock::duration(kBetweenFrames) : kBetweenLines))
+    return;
+  if (interactive)
+    draw();
+  else
+    err.raw(status());
+  shown_ = Clock::now();
+}
+
+void Progress::evaluated(const Evaluation& evaluation) {
+  unseen_ = "unseen: " + describe(evaluation);
+  if (watch_) return;
+  live_.erase();
+  err.line(status() + "  " + unseen_);
+  shown_ = Clock::now();
+}
+
+void Progress::finish() {
+  if (watch_) draw();
+  live_.keep();
+}
+
+std::string Progress::status() const {
+  const double elapsed = seconds(Clock::now() - start_);
+  const auto done = static_cast<double>(std::max<std::int64_t>(last_.step, 1));
+  const double left = elapsed / done * static_cast<double>(steps_ - last_.step);
+  return fmt::format("step {}/{}  loss {:.4f}  accuracy {:.1f} %  {:.0f} tokens/s  ETA {}",
+                     last_.step, steps_, last_.loss, 100 * last_.accuracy,
+                     static_cast<double>(tokens_) / elapsed, duration(left));
+}
+
+void Progress::draw() {
+  const Room room = err.terminal().room();
+  Lines lines{fit(status(), room.width)};
+  if (watch_) {
+    lines.push_back(spark_line(losses_, room.width, room.color));
+    lines.push_back(fit(unseen_, room.width));
+    const int left = room.height - static_cast<int>(lines.size());
+    if (left > 0) {
+      const Lines maps = heat_maps(maps_of(look_()), {room.width, left, room.color});
+      lines.insert(lines.end(), maps.begin(), maps.end());
+    }
+  }
+  lines.resize(std::min(lines.size(), static_cast<std::size_t>(std::max(room.height, 1))));
+  live_.draw(lines);
+}
+
+}  // namespace heed::cli

@@ -1,0 +1,79 @@
+#include <heed/autograd/error.h>
+#include <heed/train/cli/commands.h>
+#include <heed/train/cli/output.h>
+#include <heed/train/cli/saved_run.h>
+#include <heed/train/metrics.h>
+#include <heed/train/sampling.h>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace heed::cli {
+namespace {
+
+struct Arguments {
+  std::string run, prompt;
+  std::optional<std::int64_t> tokens, top_k;
+  std::optional<double> temperature;
+  std::int64_t seed = 1;
+  bool json = false;
+};
+
+int sample(const Arguments& arguments) {
+  const SavedRun run = load_run(arguments.run);
+  const std::int64_t context = run.settings.context;
+  const std::vector<std::int64_t> prompt = run.tokenizer->encode(arguments.prompt);
+  const bool of_text = find_task(run.settings.task).takes_file;
+  const std::int64_t to_the_end = std::max<std::int64_t>(context + 1 - std::ssize(prompt), 1);
+  const SamplingOptions options{.temperature = arguments.temperature.value_or(of_text ? 0.8 : 0),
+                                .top_k = arguments.top_k};
+  Rng rng = Rng(static_cast<std::uint64_t>(arguments.seed)).stream("sampling");
+
+  const Generated made =
+      generate([&](const Tokens& ids) { return run.model(ids); }, context, prompt,
+               arguments.tokens.value_or(of_text ? 200 : to_the_end), options, rng);
+  if (std::ssize(prompt) > context)
+    err.line(text("heed: the prompt has ", prompt.size(),
+                  " characters; the model sees only the last ", context));
+  else if (made.forgotten > 0)
+    err.line(text("heed: the model sees only the last ", context,
+                  " characters; what came before is forgotten as it goes on"));
+  const std::string continued = run.tokenizer->decode(made.ids);
+  if (arguments.json)
+    out.raw(json_line(
+        {{"event", "sample"}, {"prompt", arguments.prompt}, {"continuation", continued}}));
+  else
+    out.line(arguments.prompt + continued);
+  return kOk;
+}
+
+}  // namespace
+
+void add_sample(CLI::App& program, Action& action) {
+  CLI::App* command = program.add_subcommand("sample", "let a trained model continue a prompt");
+  const auto arguments = std::make_shared<Arguments>();
+  command->add_option("run", arguments->run, "a run, a folder of runs (its newest), a checkpoint")
+      ->type_name("RUN")
+      ->required();
+  command->add_option("--prompt", arguments->prompt, "what to continue")
+      ->type_name("TEXT")
+      ->required();
+  command
+      ->add_option("--tokens", arguments->tokens,
+                   "how many to add, 0 or more [a text: 200; else: to the end of the context]")
+      ->type_name("N");
+  command
+      ->add_option("--temperature", arguments->temperature,
+                   "0 for the likeliest, 1 as learnt, more for more variety [a text: 0.8; else: 0]")
+      ->type_name("X");
+  command->add_option("--top-k", arguments->top_k, "choose among the k likeliest, 1 or more [all]")
+      ->type_name("K");
+  command->add_option("--seed", arguments->seed, "of the choices, any whole number [1]")
+      ->type_name("N");
+  command->add_flag("--json", arguments->json, "one JSON object");
+  command->callback([&action, arguments] { action = [arguments] { return sample(*arguments); }; });
+}
+
+}  // namespace heed::cli

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <heed/data/text/tokenizer.h>
+#include <heed/layers/transformer.h>
+#include <heed/train/cli/settings.h>
+#include <heed/train/run_directory.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+
+namespace heed::cli {
+
+/// Writes a checkpoint that needs nothing beside it: weights, settings, tokenizer.
+void save_run(const std::filesystem::path& path, const Transformer& model, const Settings& settings,
+              const Tokenizer& tokenizer, std::int64_t step);
+
+/// What a checkpoint gives back.
+struct SavedRun {
+  std::string checkpoint;  ///< its path
+  Settings settings;
+  std::unique_ptr<Tokenizer> tokenizer;
+  Transformer model;
+  std::int64_t step = 0;
+};
+
+/// The last checkpoint of a run, of the newest run in a folder of runs, or a checkpoint itself.
+/// Throws FileError if there is none, or if it is damaged or not one of heed's.
+SavedRun load_run(const std::filesystem::path& path);
+
+}  // namespace heed::cli

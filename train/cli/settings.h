@@ -1,0 +1,57 @@
+#pragma once
+
+#include <heed/data/registry.h>
+#include <heed/layers/transformer.h>
+#include <heed/train/schedule.h>
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace heed::cli {
+
+/// All that decides the bits of a training.
+struct Settings : Recipe {
+  std::string task = {};
+  std::string file = {};  ///< the text, for a task that takes one
+  std::int64_t accumulate = 1;
+  std::int64_t seed = 1;
+};
+
+/// One of them, as it is written: --lr 0.003 on the command line, lr = 0.003 in a config file.
+struct Setting {
+  std::string name;   ///< d-model
+  std::string group;  ///< its heading in --help
+  std::string help;   ///< what it is
+  std::string range;  ///< what it may be
+  bool quoted;        ///< a string in a config file
+  std::function<std::string(const Settings&)> get;
+  /// Throws ValueError, naming setting, value and range, if the text is no such value.
+  std::function<void(Settings&, std::string_view)> set;
+};
+
+/// All of them but task and file, in the order in which they are listed.
+std::span<const Setting> all_settings();
+
+/// The defaults of a task. Throws ValueError, with a suggestion, if there is no such task.
+Settings settings_of(std::string_view task);
+
+/// As a config file: reading it gives the same settings, to the bit.
+std::string to_config(const Settings& settings);
+
+/// The task that a config file names; empty if it names none. Throws as apply_config does.
+std::string task_in_config(std::string_view config, std::string_view origin);
+
+/// Sets what a config file sets; its [build] section is for people. Throws ValueError, naming
+/// origin and line, if it is no such file, or for a key (with a suggestion) or value that is none.
+void apply_config(Settings& settings, std::string_view config, std::string_view origin);
+
+/// Settings must also go together. Throws ValueError naming what does not.
+void validate(const Settings& settings);
+
+TransformerConfig model_config(const Settings& settings, std::int64_t vocabulary);
+Schedule schedule_of(const Settings& settings);
+
+}  // namespace heed::cli
