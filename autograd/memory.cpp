@@ -78,12 +78,16 @@ thread_local Cache cache;
 
 void* allocate(std::size_t bytes) {
   const SizeClass size = size_class(bytes);
+  const auto take = [&]() -> void* {
+    if (caching()) {
+      FreeBlock*& list = cache[size.index];
+      if (list) return std::exchange(list, list->next);
+    }
+    return system_allocate(size.bytes);
+  };
+  void* block = take();
   bytes_alive.fetch_add(static_cast<std::int64_t>(size.bytes), std::memory_order_relaxed);
-  if (caching()) {
-    FreeBlock*& list = cache[size.index];
-    if (list) return std::exchange(list, list->next);
-  }
-  return system_allocate(size.bytes);
+  return block;
 }
 
 void release(void* block, std::size_t bytes) noexcept {

@@ -78,8 +78,10 @@ void Tensor::note_change() {
 }
 
 Tensor empty(Shape shape, DType dtype) {
-  const auto elements = static_cast<std::size_t>(shape.numel());
-  return Tensor(Storage::allocate(elements * size_of(dtype)), shape, dtype);
+  std::int64_t bytes;
+  if (__builtin_mul_overflow(shape.numel(), size_of(dtype), &bytes))
+    throw ShapeError(text("empty: shape ", shape, " has more bytes than can be counted"));
+  return Tensor(Storage::allocate(static_cast<std::size_t>(bytes)), shape, dtype);
 }
 
 namespace {
