@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <cstdlib>
+#include <new>
 #include <string_view>
 #include <thread>
 
@@ -98,6 +99,13 @@ TEST(Memory, LiveBytesFollowWhatIsHeld) {
     const Tensor view = reshape(x, {10, 100});
     EXPECT_LE(live_bytes(), before + 10800);
   }
+  EXPECT_EQ(live_bytes(), before);
+}
+
+// Sanitizers end the program here; they run without the cache.
+TEST_F(Allocation, BytesThatCouldNotBeHadAreNotCounted) {
+  const std::int64_t before = live_bytes();
+  EXPECT_THROW(zeros({std::int64_t{1} << 60}), std::bad_alloc);
   EXPECT_EQ(live_bytes(), before);
 }
 

@@ -105,7 +105,7 @@ std::vector<std::string> declarations_in(const std::filesystem::path& folder) {
 const std::vector<Unrowed>& unrowed() {
   static const std::vector<Unrowed> list = {
       {"add_into(Tensor, Tensor)", "changes its argument; tested with the engine, which uses it"},
-      {"resolve_shape(std::string_view, Shape, std::vector<std::int64_t>)",
+      {"resolve_shape(std::string_view, Shape, AxisList)",
        "computes a shape; tested through reshape"},
   };
   return list;

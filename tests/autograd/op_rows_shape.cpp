@@ -32,58 +32,35 @@ Variant keeps(std::string label, const Shape& from, const Shape& to,
           }};
 }
 
-std::vector<std::int64_t> list(const Shape& shape) { return {shape.begin(), shape.end()}; }
-
-std::vector<Row> reshape_rows() {
-  const std::vector<std::pair<Shape, Shape>> shapes = {
-      {{2, 3, 4}, {4, 6}}, {{6}, {1, 2, 1, 3}}, {{1}, {}}, {{}, {1, 1}}, {{2, 0}, {0, 5}}};
-  std::vector<Variant> by_list, by_shape;
-  for (const auto& [from, to] : shapes) {
-    by_list.push_back(keeps(text(from, " to ", to), from, to,
-                            [to = to](const Tensor& x) { return reshape(x, list(to)); }));
-    by_shape.push_back(keeps(text(from, " to ", to), from, to,
+Row reshape_row() {
+  std::vector<Variant> variants;
+  for (const auto& [from, to] : std::vector<std::pair<Shape, Shape>>{
+           {{2, 3, 4}, {4, 6}}, {{6}, {1, 2, 1, 3}}, {{1}, {}}, {{}, {1, 1}}, {{2, 0}, {0, 5}}})
+    variants.push_back(keeps(text(from, " to ", to), from, to,
                              [to = to](const Tensor& x) { return reshape(x, to); }));
-  }
-  by_list.push_back(keeps("-1", {2, 3, 4}, {2, 12}, [](const Tensor& x) {
-    return reshape(x, std::vector<std::int64_t>{2, -1});
+  variants.push_back(keeps("first open", {2, 3, 4}, {6, 4}, [](const Tensor& x) {
+    return reshape(x, {-1, 4});
   }));
-  const auto refuse = [](auto axes) {
-    return refuses<ShapeError>("other count", {"reshape", "(2, 3)", "6", "(4)"}, [axes] {
+  variants.push_back(keeps("last open", {2, 3, 4}, {2, 12}, [](const Tensor& x) {
+    return reshape(x, {2, -1});
+  }));
+  variants.push_back(keeps("open and empty", {0, 2}, {2, 0}, [](const Tensor& x) {
+    return reshape(x, {2, -1});
+  }));
+  const auto refuse = [](std::string label, AxisList axes, std::vector<std::string> says) {
+    says.push_back("reshape");
+    return refuses<ShapeError>(std::move(label), std::move(says), [axes] {
       reshape(zeros({2, 3}), axes);
     });
   };
-  const std::vector<Variant> in_braces = {keeps("-1", {2, 6}, {3, 4},
-                                                [](const Tensor& x) {
-                                                  return reshape(x, {3, -1});
-                                                }),
-                                          keeps("one", {1}, {1, 1},
-                                                [](const Tensor& x) {
-                                                  return reshape(x, {1, -1});
-                                                }),
-                                          keeps("none", {0, 2}, {2, 0}, [](const Tensor& x) {
-                                            return reshape(x, {2, -1});
-                                          })};
-  return {
-      {.declaration = "reshape(Tensor, std::vector<std::int64_t>)",
-       .name = "reshape",
-       .variants = by_list,
-       .refusals = {refuse(std::vector<std::int64_t>{4}),
-                    refuses<ShapeError>("two open", {"reshape", "-1"},
-                                        [] {
-                                          reshape(zeros({2, 3}), std::vector<std::int64_t>{-1, -1});
-                                        })}},
-      {.declaration = "reshape(Tensor, Shape)",
-       .name = "reshape",
-       .variants = by_shape,
-       .refusals = {refuse(Shape{4})}},
-      {.declaration = "reshape(Tensor, std::initializer_list<std::int64_t>)",
-       .name = "reshape",
-       .variants = in_braces,
-       .refusals = {refuses<ShapeError>("not a multiple", {"reshape", "(2, 3)", "4"},
-                                        [] {
-                                          reshape(zeros({2, 3}), {4, -1});
-                                        })}},
-  };
+  return {.declaration = "reshape(Tensor, AxisList)",
+          .name = "reshape",
+          .variants = std::move(variants),
+          .refusals = {refuse("other count", {4}, {"(2, 3)", "6", "(4)"}),
+                       refuse("not a multiple", {4, -1}, {"(2, 3)", "4"}),
+                       refuse("two open", {-1, -1}, {"-1"}),
+                       refuse("negative", {-2, -3}, {"(2, 3)", "(-2, -3)"}),
+                       refuse("0 and open", {0, -1}, {"(2, 3)", "0"})}};
 }
 
 Variant permuted(const Shape& from, const std::vector<std::int64_t>& order) {
@@ -102,7 +79,7 @@ Variant permuted(const Shape& from, const std::vector<std::int64_t>& order) {
 }
 
 Row permute_row() {
-  return {.declaration = "permute(Tensor, std::vector<std::int64_t>)",
+  return {.declaration = "permute(Tensor, AxisList)",
           .name = "permute",
           .variants = {permuted({2, 3, 4}, {1, 2, 0}), permuted({2, 3, 4}, {2, 0, 1}),
                        permuted({2, 3, 4}, {0, 2, 1}), permuted({2, 3, 4}, {1, 0, 2}),
@@ -263,10 +240,8 @@ std::vector<Row> head_rows() {
 }  // namespace
 
 std::vector<Row> shape_rows() {
-  std::vector<Row> rows = reshape_rows();
-  for (Row& row : std::vector{permute_row(), transpose_row(), squeeze_row(), unsqueeze_row(),
-                              broadcast_to_row(), flip_row()})
-    rows.push_back(std::move(row));
+  std::vector<Row> rows = {reshape_row(),   permute_row(),      transpose_row(), squeeze_row(),
+                           unsqueeze_row(), broadcast_to_row(), flip_row()};
   for (Row& row : head_rows()) rows.push_back(std::move(row));
   return rows;
 }

@@ -69,6 +69,9 @@ TEST(Tensor, IsFilledAsAsked) {
   EXPECT_THAT(arange(4, f64).to_vector(), ElementsAre(0, 1, 2, 3));
   EXPECT_THROW(zeros({2, -1}), ShapeError);
   EXPECT_THROW(arange(-1), ShapeError);
+  const std::int64_t huge = std::int64_t{1} << 61;
+  EXPECT_THROW(zeros({huge, 4}), ShapeError);    // more elements than 64 bits count
+  EXPECT_THROW(zeros({huge}, f64), ShapeError);  // more bytes
 }
 
 TEST(Tensor, RandomNumbersAreTheSameForBothTypes) {
