@@ -88,25 +88,40 @@ struct Silu {
   }
 };
 
-/// x Φ(x); f32 is computed in f64, since 1 - Φ cancels and the tails need their relative accuracy.
-struct GeluErf {
-  static constexpr std::string_view name = "gelu";
+/// Φ(x); f32 is computed in f64, since 1 - Φ cancels and the tails need their relative accuracy.
+struct NormalCdf {
+  static constexpr std::string_view name = "normal_cdf";
   static constexpr Saves saves = Saves::inputs;
   static double cdf(float x) { return kernels::normal_cdf(x); }
   static double cdf(double x) { return 0.5 * std::erfc(-x * std::numbers::sqrt2 / 2); }
+
+  Tensor forward(const Tensor& x) const {
+    return map(x, [](auto v) { return static_cast<decltype(v)>(cdf(v)); });
+  }
+  // dy/dx = φ(x)
+  Grads backward(const Context& ctx, const Tensor& g) const {
+    constexpr double at_zero = std::numbers::inv_sqrtpi / std::numbers::sqrt2;
+    return {g * (at_zero * exp(-0.5 * square(ctx.input(0))))};
+  }
+};
+
+/// x Φ(x).
+struct GeluErf {
+  static constexpr std::string_view name = "gelu";
+  static constexpr Saves saves = Saves::inputs;
   static double density(float x) { return kernels::normal_density(x); }
   static double density(double x) {
     return std::exp(-0.5 * x * x) * std::numbers::inv_sqrtpi / std::numbers::sqrt2;
   }
 
   Tensor forward(const Tensor& x) const {
-    return map(x, [](auto v) { return static_cast<decltype(v)>(v * cdf(v)); });
+    return map(x, [](auto v) { return static_cast<decltype(v)>(v * NormalCdf::cdf(v)); });
   }
-  Tensor composed(const Tensor& x) const { return x * (0.5 * (1 + erf(x / std::numbers::sqrt2))); }
+  Tensor composed(const Tensor& x) const { return x * apply(NormalCdf{}, x); }
   // dy/dx = Φ(x) + x φ(x)
   Grads backward(const Context& ctx, const Tensor& g) const {
     return {zip(ctx.input(0), g, [](auto v, auto up) {
-      return static_cast<decltype(v)>(up * (cdf(v) + v * density(v)));
+      return static_cast<decltype(v)>(up * (NormalCdf::cdf(v) + v * density(v)));
     })};
   }
 };

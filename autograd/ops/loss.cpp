@@ -170,19 +170,19 @@ Tensor l1_loss(const Tensor& x, const Tensor& target) {
 Tensor huber_loss(const Tensor& x, const Tensor& target, double delta) {
   require_target("huber_loss", x, target);
   if (!(delta > 0)) throw ValueError(text("huber_loss: delta ", delta, " is not positive"));
-  const Tensor distance = abs(x - target);
-  return mean(where(distance < delta, 0.5 * square(distance), delta * (distance - 0.5 * delta)));
+  const Tensor distance = abs(x - target), near = clamp(distance, 0, delta);
+  return mean(0.5 * square(near) + delta * (distance - near));
 }
 
 Tensor binary_cross_entropy_with_logits(const Tensor& logits, const Tensor& target) {
   require_target("binary_cross_entropy_with_logits", logits, target);
-  return mean(softplus(logits) - logits * target);
+  return mean(target * softplus(-logits) + (1 - target) * softplus(logits));
 }
 
 Tensor kl_div(const Tensor& log_p, const Tensor& target) {
   require_target("kl_div", log_p, target);
   const Mask none = target == 0;
-  return mean(masked_fill(target * (log(masked_fill(target, none, 1)) - log_p), none, 0));
+  return mean(target * (log(masked_fill(target, none, 1)) - masked_fill(log_p, none, 0)));
 }
 
 }  // namespace heed
