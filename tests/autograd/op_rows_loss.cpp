@@ -148,11 +148,11 @@ std::vector<Row> loss_rows() {
           "l1_loss(Tensor, Tensor)", "l1_loss", 1, l1_loss,
           [](double x, double t) { return std::fabs(x - t); }, any, any, true),
       pair_row(
-          "huber_loss(Tensor, Tensor, double)", "huber_loss", 2,
+          "huber_loss(Tensor, Tensor, double)", "huber_loss", 3,
           [](const Tensor& x, const Tensor& t) { return huber_loss(x, t, 0.75); }, huber, any, any,
           true),
       pair_row(
-          "binary_cross_entropy_with_logits(Tensor, Tensor)", "binary_cross_entropy_with_logits", 2,
+          "binary_cross_entropy_with_logits(Tensor, Tensor)", "binary_cross_entropy_with_logits", 6,
           binary_cross_entropy_with_logits,
           [](double x, double t) {
             return t * std::log1p(std::exp(-x)) + (1 - t) * std::log1p(std::exp(x));
