@@ -83,7 +83,7 @@ class Recorder final : private Observer {
 
   std::map<Key, std::string> paths_;
   std::map<std::string, Intervention, std::less<>> interventions_;
-  Parameters records_;
+  mutable Parameters records_;  // what changes in a recorder that its owner holds as const
   Observer* outer_ = nullptr;
 };
 
