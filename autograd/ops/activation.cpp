@@ -88,15 +88,12 @@ struct Silu {
   }
 };
 
-/// Φ(x); f32 is computed in f64, since 1 - Φ cancels and the tails need their relative accuracy.
+/// Φ(x), the normal distribution.
 struct NormalCdf {
   static constexpr std::string_view name = "normal_cdf";
   static constexpr Saves saves = Saves::inputs;
-  static double cdf(float x) { return kernels::normal_cdf(x); }
-  static double cdf(double x) { return 0.5 * std::erfc(-x * std::numbers::sqrt2 / 2); }
-
   Tensor forward(const Tensor& x) const {
-    return map(x, [](auto v) { return static_cast<decltype(v)>(cdf(v)); });
+    return map(x, [](auto v) { return kernels::normal_cdf(v); });
   }
   // dy/dx = φ(x)
   Grads backward(const Context& ctx, const Tensor& g) const {
@@ -109,20 +106,13 @@ struct NormalCdf {
 struct GeluErf {
   static constexpr std::string_view name = "gelu";
   static constexpr Saves saves = Saves::inputs;
-  static double density(float x) { return kernels::normal_density(x); }
-  static double density(double x) {
-    return std::exp(-0.5 * x * x) * std::numbers::inv_sqrtpi / std::numbers::sqrt2;
-  }
-
   Tensor forward(const Tensor& x) const {
-    return map(x, [](auto v) { return static_cast<decltype(v)>(v * NormalCdf::cdf(v)); });
+    return map(x, [](auto v) { return v * kernels::normal_cdf(v); });
   }
   Tensor composed(const Tensor& x) const { return x * apply(NormalCdf{}, x); }
   // dy/dx = Φ(x) + x φ(x)
   Grads backward(const Context& ctx, const Tensor& g) const {
-    return {zip(ctx.input(0), g, [](auto v, auto up) {
-      return static_cast<decltype(v)>(up * (NormalCdf::cdf(v) + v * density(v)));
-    })};
+    return {zip(ctx.input(0), g, [](auto v, auto up) { return up * kernels::gelu_slope(v); })};
   }
 };
 
