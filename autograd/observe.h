@@ -1,5 +1,6 @@
 #pragma once
 
+#include <heed/autograd/error.h>
 #include <heed/autograd/tensor.h>
 
 #include <concepts>
@@ -38,12 +39,18 @@ Tensor observe(const Layer& layer, std::string_view name, const Tensor& value) {
 }
 
 /// The same for a value that the layer does not otherwise compute: `compute()` is called only if
-/// somebody looks.
+/// somebody looks. Throws GraphError if somebody would replace the value, which has no effect here:
+/// the layer has to ask `intervened`.
 template <class Layer, std::invocable Compute>
 requires std::convertible_to<std::invoke_result_t<Compute>, Tensor>
 void observe(const Layer& layer, std::string_view name, Compute&& compute) {
   Observer* observer = detail::observer;
   if (!observer || !observer->wants(&layer, typeid(Layer), name)) return;
+  if (observer->replaces(&layer, typeid(Layer), name))
+    throw GraphError(
+        text("observe: \"", name,
+             "\" is only shown here, so replacing it would change nothing; the layer has to take "
+             "another path where intervened(layer, name)"));
   observer->see(&layer, typeid(Layer), name, compute());
 }
 

@@ -50,7 +50,7 @@ Tokens::Tokens(std::vector<std::int64_t> ids, Shape shape) : shape_(shape) {
 std::int64_t Tokens::dim(std::int64_t axis) const {
   return shape_[normalize_axis("dim", axis, ndim())];
 }
-std::span<const std::int64_t> Tokens::data() const { return values_or_throw("tokens", ids_); }
+std::span<const std::int64_t> Tokens::data() const& { return values_or_throw("tokens", ids_); }
 Tokens Tokens::reshape(const AxisList& axes) const {
   Tokens result = *this;
   result.shape_ = resolve_shape("reshape", shape_, axes);
@@ -64,7 +64,9 @@ Mask::Mask(Values values, Shape shape) : shape_(shape) {
 std::int64_t Mask::dim(std::int64_t axis) const {
   return shape_[normalize_axis("dim", axis, ndim())];
 }
-std::span<const std::uint8_t> Mask::data() const { return values_or_throw("mask values", values_); }
+std::span<const std::uint8_t> Mask::data() const& {
+  return values_or_throw("mask values", values_);
+}
 std::int64_t Mask::count() const { return std::ranges::count(data(), std::uint8_t{1}); }
 Mask Mask::reshape(const AxisList& axes) const {
   Mask result = *this;

@@ -26,7 +26,8 @@ class Tokens {
   std::int64_t dim(std::int64_t axis) const;
   std::int64_t ndim() const { return shape_.ndim(); }
   std::int64_t numel() const { return defined() ? shape_.numel() : 0; }
-  std::span<const std::int64_t> data() const;
+  std::span<const std::int64_t> data() const&;
+  void data() const&& = delete;  // it would outlive the ids
   std::vector<std::int64_t> to_vector() const { return {data().begin(), data().end()}; }
   /// The same ids in another shape of as many elements; one length may be -1.
   Tokens reshape(const AxisList& axes) const;
@@ -51,7 +52,8 @@ class Mask {
   std::int64_t ndim() const { return shape_.ndim(); }
   std::int64_t numel() const { return defined() ? shape_.numel() : 0; }
   /// One byte an element, 0 or 1.
-  std::span<const std::uint8_t> data() const;
+  std::span<const std::uint8_t> data() const&;
+  void data() const&& = delete;  // it would outlive the values
   std::vector<bool> to_vector() const { return {data().begin(), data().end()}; }
   /// How many elements are true.
   std::int64_t count() const;

@@ -218,7 +218,7 @@ TEST(Tokens, HoldIdsInAShape) {
               AllOf(HasSubstr("tokens"), HasSubstr("(2)")));
   EXPECT_FALSE(Tokens().defined());
   EXPECT_EQ(Tokens().numel(), 0);
-  EXPECT_THROW((void)Tokens().data(), GraphError);
+  EXPECT_THROW((void)Tokens().to_vector(), GraphError);
   EXPECT_EQ(printed(t), "[5, 6, 7, 8] (2, 2)");
 }
 
@@ -235,7 +235,7 @@ TEST(Mask, CombinesAsBooleansWithBroadcasting) {
               }),
               AllOf(HasSubstr("(2)"), HasSubstr("(3)")));
   EXPECT_THROW(mask({true}, {2}), ShapeError);
-  EXPECT_THROW((void)Mask().data(), GraphError);
+  EXPECT_THROW((void)Mask().to_vector(), GraphError);
   EXPECT_EQ(printed(row), "[1, 0] (2)");
 }
 

@@ -126,8 +126,8 @@ TEST(Recorder, TheInnermostThatKnowsTheLayerSeesIt) {
     g.model(some_tokens());
     EXPECT_EQ(outer.names().size(), 2u);
     EXPECT_EQ(inner.names().size(), 2u);
-    EXPECT_NE(bytes(outer.at("blocks.0.attention.weights")).data(),
-              bytes(inner.at("blocks.0.attention.weights")).data());
+    EXPECT_NE(outer.at("blocks.0.attention.weights").storage(),
+              inner.at("blocks.0.attention.weights").storage());
     outer.clear();
     inner.clear();
 
@@ -230,6 +230,24 @@ struct Outer {
   Tensor operator()(const Tensor& x) const { return observe(*this, "x", inner(x) + 1.0); }
   void visit(Visitor& v) { v("inner", inner); }
 };
+
+// A layer that only shows a value, and computes with another.
+struct OnlyShows {
+  Tensor operator()(const Tensor& x) const {
+    observe(*this, "double", [&] { return 2 * x; });
+    return x;
+  }
+  void visit(Visitor&) {}
+};
+
+TEST(Recorder, AnInterventionOnWhatIsOnlyShownIsRefused) {
+  const OnlyShows layer;
+  Recorder recorder(layer);
+  layer(ones({2}));
+  EXPECT_EQ(recorder.at("double").to_vector(), (std::vector<double>{2, 2}));
+  recorder.replace("double", [](const Tensor& x) { return x; });
+  EXPECT_THAT(message<GraphError>([&] { layer(ones({2})); }), HasSubstr("intervened"));
+}
 
 TEST(Recorder, TellsALayerFromItsFirstMember) {
   const Outer layer;
