@@ -4,12 +4,14 @@ include(CheckCXXSourceCompiles)
 
 set(heed_options
     -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Wnon-virtual-dtor -Woverloaded-virtual
-    # GCC 12 raises false alarms in its own std::function and AVX-512 intrinsics (its bugs 105562, 105593). Clang's
-    # -Wuninitialized and -Wsometimes-uninitialized, in -Wall, keep watch.
-    $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>
     # Neither changes a value: they only give up errno and the exception flags, which otherwise keep loops from
     # being vectorised. -ffast-math would change values and is never used.
     -fno-math-errno -fno-trapping-math)
+if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+  # GCC 12 raises false alarms in its own std::function and AVX-512 intrinsics (its bugs 105562, 105593). Clang's
+  # -Wuninitialized and -Wsometimes-uninitialized, in -Wall, keep watch.
+  list(APPEND heed_options -Wno-maybe-uninitialized)
+endif()
 if(HEED_WERROR)
   list(APPEND heed_options -Werror)
 endif()
