@@ -12,7 +12,7 @@ inline int columns_of(std::string_view line) {
     if (line[i] == '\x1b')
       i = line.find_first_of("ABCDHJKm", i);
     else
-      columns += (line[i] & 0xC0) != 0x80;
+      columns += line[i] != '\r' && (line[i] & 0xC0) != 0x80;
   }
   return columns;
 }

@@ -77,8 +77,8 @@ RunDirectory make_run(const Arguments& arguments, const Settings& settings,
   }
 }
 
-/// Something to continue: a held-out row up to its first target or, where that is the whole row, the
-/// longest word in it.
+/// Something to continue: a held-out row up to its first target or, where that is the whole row,
+/// the longest word in it.
 std::string example_prompt(const Task& task) {
   const Batch batch = task.held_out(0, 1);
   const auto inputs = batch.inputs.data(), targets = batch.targets.data();
@@ -120,7 +120,6 @@ class Session {
   }
 
   int run() {
-    const Interrupts interrupts;
     const auto start = std::chrono::steady_clock::now();
     try {
       const std::optional<Evaluation> last = trainer_.run();
@@ -237,6 +236,7 @@ int train(const Arguments& arguments) {
   const std::unique_ptr<Task> task =
       make_task(settings.task, {.file = settings.file, .context = settings.context});
   if (!settings.file.empty()) settings.file = std::filesystem::absolute(settings.file).string();
+  const Interrupts interrupts;
   try {
     return Session(arguments, settings, *task).run();
   } catch (const FileError& error) {  // from here on files are only written
@@ -275,6 +275,7 @@ void add_train(CLI::App& program, Action& action, const std::vector<std::string>
             },
             fmt::format("{}: {} [{}]", setting.help, setting.range, setting.get(defaults)))
         ->type_name("X")
+        ->take_last()
         ->group(setting.group);
   command
       ->add_option("--config", arguments->config, "read settings from this file, as a run has one")

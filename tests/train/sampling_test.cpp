@@ -1,0 +1,99 @@
+#include <gtest/gtest.h>
+#include <heed/autograd/autograd.h>
+#include <heed/train/train.h>
+
+#include <array>
+#include <cmath>
+
+#include "support.h"
+
+namespace heed {
+namespace {
+
+const std::vector<double> kLogits{1, 2, 2.5};
+
+/// How often each id is drawn.
+std::array<int, 3> draws(const SamplingOptions& options, int n) {
+  Rng rng(1);
+  std::array<int, 3> counts{};
+  for (int i = 0; i < n; ++i)
+    ++counts[static_cast<std::size_t>(sample_token(kLogits, options, rng))];
+  return counts;
+}
+
+TEST(Sampling, DrawsFromTheSoftmax) {
+  for (double temperature : {.5, 1., 2.}) {
+    double sum = 0;
+    for (double x : kLogits) sum += std::exp(x / temperature);
+    const auto counts = draws({.temperature = temperature}, 20'000);
+    for (std::size_t i = 0; i < 3; ++i) {
+      const double p = std::exp(kLogits[i] / temperature) / sum;
+      EXPECT_NEAR(counts[i] / 20'000., p, 4 * std::sqrt(p * (1 - p) / 20'000)) << temperature;
+    }
+  }
+}
+
+TEST(Sampling, TopKDrawsOnlyFromTheLikeliest) {
+  const auto counts = draws({.top_k = 2}, 20'000);
+  EXPECT_EQ(counts[0], 0);
+  EXPECT_NEAR(counts[2] / 20'000., 1 / (1 + std::exp(-.5)), .015);
+}
+
+TEST(Sampling, DrawsNothingWhenThereIsNoChoice) {
+  Rng rng(1);
+  sample_token(kLogits, {.temperature = 0}, rng);
+  sample_token(kLogits, {.top_k = 1}, rng);
+  EXPECT_EQ(rng.state(), Rng(1).state());
+}
+
+TEST(Sampling, NeverTakesWhatIsImpossible) {
+  Rng rng(1);
+  const std::vector<double> logits{-infinity, 0, -infinity};
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(sample_token(logits, {.temperature = 5}, rng), 1);
+}
+
+TEST(Sampling, RefusesLogitsThatAreNone) {
+  Rng rng(1);
+  const auto refused = [&](const std::vector<double>& logits) {
+    EXPECT_THROW(sample_token(logits, {}, rng), NonFinite);
+  };
+  refused({});
+  refused({0, std::nan("")});
+  refused({0, infinity});
+  refused({-infinity, -infinity});
+}
+
+/// Says the id after the last one, of five; and which ids it was shown.
+struct Counter {
+  std::vector<std::vector<std::int64_t>> shown;
+  Tensor operator()(const Tokens& ids) {
+    shown.push_back(ids.to_vector());
+    std::vector<double> logits(shown.back().size() * 5, 0);
+    logits[logits.size() - 5 + static_cast<std::size_t>((shown.back().back() + 1) % 5)] = 9;
+    return tensor(std::move(logits), {1, ids.dim(1), 5});
+  }
+};
+
+TEST(Generate, FeedsBackWhatItChose) {
+  Counter model;
+  Rng rng(1);
+  const Generated made =
+      generate(std::ref(model), 8, std::vector<std::int64_t>{3}, 4, {.temperature = 0}, rng);
+  EXPECT_EQ(made.ids, (std::vector<std::int64_t>{4, 0, 1, 2}));
+  EXPECT_EQ(made.forgotten, 0);
+  EXPECT_EQ(model.shown.back(), (std::vector<std::int64_t>{3, 4, 0, 1}));
+}
+
+TEST(Generate, RefusesWhatCannotBeContinued) {
+  Counter model;
+  Rng rng(1);
+  const std::vector<std::int64_t> prompt{1};
+  EXPECT_THROW(generate(std::ref(model), 8, {}, 1, {}, rng), ValueError);
+  EXPECT_THROW(generate(std::ref(model), 8, prompt, -1, {}, rng), ValueError);
+  EXPECT_THROW(generate(std::ref(model), 0, prompt, 1, {}, rng), ValueError);
+  EXPECT_TRUE(generate(std::ref(model), 8, prompt, 0, {}, rng).ids.empty());
+  EXPECT_TRUE(model.shown.empty());
+}
+
+}  // namespace
+}  // namespace heed
