@@ -46,6 +46,13 @@ TEST_F(Engine, GradientsOfLeavesAndOfWhatIsBetween) {
   EXPECT_FALSE(x.grad().defined());
 }
 
+TEST_F(Engine, WhatWasBeforeTheInputMayStillBeDifferentiated) {
+  const Tensor x = leaf({3});
+  const Tensor h = x * x;
+  EXPECT_EQ(grad(h * h, h).item(), 18);
+  EXPECT_EQ(grad(h, x).item(), 6);
+}
+
 TEST_F(Engine, TheSameInputMayBeAskedForTwice) {
   const Tensor x = leaf({3});
   const std::vector<Tensor> grads = grad(x * x, std::vector{x, x});

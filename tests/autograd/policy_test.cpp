@@ -1,0 +1,157 @@
+// Where frameworks disagree: what heed does at kinks, at nothing and at the edges. The cases of the
+// same kind that have a number are in tests/cases.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <heed/autograd/autograd.h>
+
+#include <cmath>
+
+#include "errors.h"
+
+namespace heed {
+namespace {
+
+using testing::AllOf;
+using testing::DoubleEq;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+Tensor leaf(std::vector<double> values) {
+  const auto n = static_cast<std::int64_t>(values.size());
+  return tensor(std::move(values), {n}, f64).requires_grad_();
+}
+
+template <class F>
+std::vector<double> slopes(F f, std::vector<double> at) {
+  const Tensor x = leaf(std::move(at));
+  return grad(sum(f(x)), x).to_vector();
+}
+
+// ---- kinks
+
+TEST(Policy, ActivationsAtZero) {
+  EXPECT_THAT(slopes([](const Tensor& x) { return relu(x); }, {-1, 0, 1}), ElementsAre(0, 0, 1));
+  EXPECT_THAT(slopes([](const Tensor& x) { return abs(x); }, {-1, 0, 1}), ElementsAre(-1, 0, 1));
+  EXPECT_THAT(slopes([](const Tensor& x) { return leaky_relu(x, .2); }, {-1, 0, 1}),
+              ElementsAre(.2, .2, 1));
+  EXPECT_THAT(slopes([](const Tensor& x) { return elu(x, 2); }, {0, 1}), ElementsAre(2, 1));
+}
+
+TEST(Policy, ClampPassesAtItsBounds) {
+  EXPECT_THAT(slopes([](const Tensor& x) { return clamp(x, -1, 2); }, {-1.5, -1, 0, 2, 2.5}),
+              ElementsAre(0, 1, 1, 1, 0));
+}
+
+TEST(Policy, SqrtHasAnInfiniteSlopeAtZero) {
+  EXPECT_THAT(slopes([](const Tensor& x) { return sqrt(x); }, {0, 4}), ElementsAre(INFINITY, .25));
+}
+
+TEST(Policy, HuberIsOneCurve) {
+  const Tensor zero = zeros({3}, f64);
+  EXPECT_THAT(slopes([&](const Tensor& x) { return 3 * huber_loss(x, zero, 1.5); }, {1.5, -1.5, 0}),
+              ElementsAre(1.5, -1.5, 0));
+}
+
+TEST(Policy, NormOfAZeroVectorHasZeroDerivatives) {
+  const Tensor x = tensor({0, 0, 3, 4}, {2, 2}, f64).requires_grad_();
+  const Tensor first = grad(norm(x, -1), x, {.create_graph = true, .seed = ones({2}, f64)});
+  EXPECT_THAT(first.to_vector(), ElementsAre(0, 0, DoubleEq(.6), DoubleEq(.8)));
+  const Tensor second = grad(sum(first * tensor({1, 1, 1, 0}, {2, 2}, f64)), x);
+  EXPECT_THAT(second.to_vector(), ElementsAre(0, 0, DoubleEq(16. / 125), DoubleEq(-12. / 125)));
+}
+
+TEST(Policy, WholePowersOfNegativeNumbers) {
+  EXPECT_THAT(pow(leaf({-2, 0}), -2).to_vector(), ElementsAre(.25, INFINITY));
+  EXPECT_THAT(slopes([](const Tensor& x) { return pow(x, -1); }, {-2}), ElementsAre(-.25));
+  EXPECT_TRUE(std::isnan(pow(leaf({-2}), .5).item()));
+}
+
+// ---- not a number
+
+TEST(Policy, NanIsNotLostOnTheWay) {
+  const Tensor nan = tensor({NAN, 1}, {2}, f64), other = tensor({1, NAN}, {2}, f64);
+  const auto is_nan = [](const Tensor& x, std::size_t i) { return std::isnan(x.to_vector()[i]); };
+  for (const Tensor& y : {maximum(nan, other), minimum(nan, other)}) {
+    EXPECT_TRUE(is_nan(y, 0));
+    EXPECT_TRUE(is_nan(y, 1));
+  }
+  for (const Tensor& y : {relu(nan), leaky_relu(nan), elu(nan), clamp(nan, 0, 1), abs(nan)})
+    EXPECT_TRUE(is_nan(y, 0));
+  for (const Tensor& y : {amax(nan), amax(other), amin(nan), max(nan, 0).values, sum(nan)})
+    EXPECT_TRUE(std::isnan(y.item()));
+  for (const Tensor& y : {softmax(nan), log_softmax(nan)}) EXPECT_TRUE(is_nan(y, 1));
+  const Tensor beside = tensor({-infinity, NAN}, {2}, f64);
+  for (const Tensor& y : {softmax(beside), log_softmax(beside)}) EXPECT_TRUE(is_nan(y, 1));
+  EXPECT_TRUE(std::isnan(logsumexp(beside).item()));
+  EXPECT_THAT(argmax(other, 0).to_vector(), ElementsAre(1));
+}
+
+// ---- nothing
+
+TEST(Policy, SumOfNothingIsZeroAndNoMoreIsMadeOfNothing) {
+  EXPECT_EQ(sum(zeros({0})).item(), 0);
+  EXPECT_EQ(norm(zeros({0})).item(), 0);
+  for (const auto& reduce :
+       {+[](const Tensor& x) { return mean(x); }, +[](const Tensor& x) { return amax(x); },
+        +[](const Tensor& x) { return amin(x); }, +[](const Tensor& x) { return logsumexp(x); }})
+    EXPECT_THAT(error_of<ShapeError>([&] { reduce(zeros({3, 0})); }), HasSubstr("(3, 0)"));
+  EXPECT_EQ(mean(zeros({0, 3}), 1).shape(), Shape{0});
+}
+
+// ---- second thoughts about inputs
+
+TEST(Policy, InputsOfAnOpMayDependOnEachOther) {
+  const auto normalized = [](const std::vector<Tensor>& in) {
+    const Tensor w = exp(in[0]);
+    return layer_norm(in[0], w, w * in[0], .1);
+  };
+  const auto mapped = [](const std::vector<Tensor>& in) {
+    return linear(in[0], in[0] * in[0], slice(reshape(in[0], {9}), 0, 0, 3));
+  };
+  Rng rng(1);
+  EXPECT_TRUE(gradcheck(normalized, {normal({4}, rng, 0, 1, f64)}, {.order = 2}));
+  EXPECT_TRUE(gradcheck(mapped, {normal({3, 3}, rng, 0, 1, f64)}, {.order = 2}));
+}
+
+TEST(Policy, TheSameTensorMayBeEveryInput) {
+  Rng rng(1);
+  const Tensor square_matrix = normal({3, 3}, rng, 0, 1, f64);
+  EXPECT_TRUE(gradcheck([](const auto& in) { return linear(in[0], in[0]); }, {square_matrix},
+                        {.order = 2}));
+  EXPECT_TRUE(gradcheck([](const auto& in) { return layer_norm(in[0], in[0], in[0], .1); },
+                        {normal({4}, rng, 0, 1, f64)}, {.order = 2}));
+  EXPECT_TRUE(gradcheck(
+      [](const auto& in) { return attention(in[0], in[0], in[0], {.heads = 2, .causal = true}); },
+      {normal({1, 3, 4}, rng, 0, 1, f64)}, {.order = 2}));
+}
+
+// ---- masks
+
+TEST(Policy, TrueMeansHiddenAndTheLastQuerySeesAll) {
+  EXPECT_THAT(causal_mask(2, 3).to_vector(), ElementsAre(false, false, true, false, false, false));
+  EXPECT_EQ(causal_mask(1, 4).count(), 0);
+  const Tensor scores = zeros({3}, f64);
+  EXPECT_THAT(softmax(masked_fill(scores, mask({false, true, false}, {3}), -infinity)).to_vector(),
+              ElementsAre(.5, 0, .5));
+}
+
+TEST(Policy, IgnoredTargetsMayHaveAnyLogits) {
+  const Tensor x = tensor({NAN, infinity, -infinity, 1, 2, 3}, {2, 3}, f64).requires_grad_();
+  const Tokens targets = tokens({kIgnore, 2}, {2});
+  const Tensor loss = cross_entropy(x, targets);
+  EXPECT_NEAR(loss.item(), .40760596444438, 1e-12);
+  const std::vector<double> dx = grad(loss, x).to_vector();
+  EXPECT_THAT(std::vector(dx.begin(), dx.begin() + 3), ElementsAre(0, 0, 0));
+}
+
+TEST(Policy, ErrorsOfEveryKindAreErrors) {
+  const auto is_error = [](auto f) { return !error_of<Error>(f).empty(); };
+  EXPECT_TRUE(is_error([] { zeros({2}) + zeros({3}); }));
+  EXPECT_TRUE(is_error([] { zeros({2}, f32) + zeros({2}, f64); }));
+  EXPECT_TRUE(is_error([] { embedding(zeros({2, 2}), tokens({2}, {1})); }));
+  EXPECT_TRUE(is_error([] { backward(zeros({})); }));
+  EXPECT_TRUE(is_error([] { clamp(zeros({2}), 1, 0); }));
+}
+
+}  // namespace
+}  // namespace heed
