@@ -4,9 +4,8 @@
 #include <heed/autograd/autograd.h>
 
 #include <cmath>
-#include <thread>
 
-#include "errors.h"
+#include "support.h"
 
 namespace heed {
 namespace {
@@ -15,23 +14,7 @@ using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-Tensor leaf(std::vector<double> values) {
-  const auto n = static_cast<std::int64_t>(values.size());
-  return tensor(std::move(values), {n}, f64).requires_grad_();
-}
-
-/// Whatever a test makes is gone when it ends.
-class Engine : public testing::Test {
- protected:
-  void TearDown() override {
-    EXPECT_EQ(live_nodes(), nodes_);
-    EXPECT_EQ(live_bytes(), bytes_);
-    EXPECT_TRUE(grad_enabled());
-  }
-
- private:
-  const std::int64_t nodes_ = live_nodes(), bytes_ = live_bytes();
-};
+class Engine : public NothingStays {};
 
 // ---- what grad gives
 
@@ -217,138 +200,6 @@ TEST_F(Engine, BackwardThroughAGradient) {
   const Tensor penalty = sum(square(grad(sum(x * x * x), x, {.create_graph = true})));
   backward(penalty);  // the sum of (3x²)², so 36x³
   EXPECT_THAT(x.grad().to_vector(), ElementsAre(288, 972));
-}
-
-// ---- recording
-
-TEST_F(Engine, NoGradNests) {
-  const Tensor x = leaf({1});
-  {
-    const NoGrad outer;
-    {
-      const NoGrad inner;
-      EXPECT_FALSE((x * 2).requires_grad());
-    }
-    EXPECT_FALSE((x * 2).requires_grad());
-    {
-      const GradMode on(true);
-      EXPECT_TRUE((x * 2).requires_grad());
-    }
-    EXPECT_FALSE((x * 2).requires_grad());
-  }
-  EXPECT_TRUE((x * 2).requires_grad());
-}
-
-TEST_F(Engine, NoGradEndsWithAnException) {
-  try {
-    const NoGrad quiet;
-    ones({2}) + ones({3});
-  } catch (const ShapeError&) {
-  }
-  EXPECT_TRUE(grad_enabled());
-}
-
-TEST_F(Engine, GradUnderNoGradStillDifferentiatesWhatWasRecorded) {
-  const Tensor x = leaf({3});
-  const Tensor y = x * x;
-  const NoGrad quiet;
-  EXPECT_EQ(grad(y, x, {.retain_graph = true}).item(), 6);
-  const Tensor dx = grad(y, x, {.create_graph = true});
-  EXPECT_EQ(grad(dx, x).item(), 2);
-  EXPECT_FALSE(grad_enabled());
-}
-
-TEST_F(Engine, DetachCutsTheGraph) {
-  const Tensor x = leaf({3});
-  EXPECT_EQ(grad(x * x.detach(), x).item(), 3);
-  const Tensor h = (x * 2).detach();
-  EXPECT_FALSE(h.requires_grad());
-  EXPECT_FALSE((h * 3).requires_grad());
-}
-
-TEST_F(Engine, OpsOnConstantsMakeNoNodes) {
-  const std::int64_t before = live_nodes();
-  const Tensor y = exp(ones({2}, f64)) * 2;
-  EXPECT_EQ(live_nodes(), before);
-}
-
-// ---- life and death
-
-TEST_F(Engine, NodesNumberTheirInputsLower) {
-  const Tensor x = leaf({1});
-  const Tensor y = x * 2;
-  EXPECT_LT(x.node()->number(), y.node()->number());
-  const Tensor late = leaf({1});
-  EXPECT_LT(y.node()->number(), late.node()->number());
-}
-
-TEST_F(Engine, SavedTensorsAreReleasedAsTheSweepPasses) {
-  const Tensor x = leaf(std::vector<double>(1000, 0.5));
-  const std::int64_t before = live_bytes();
-  Tensor y = x;
-  for (int i = 0; i < 10; ++i) y = exp(y * 0.1);
-  const Tensor loss = sum(y);
-  EXPECT_GT(live_bytes() - before, 10 * 8000);
-  y = Tensor();
-  const Tensor dx = grad(loss, x);
-  EXPECT_LT(live_bytes() - before, 3 * 8000);
-}
-
-TEST_F(Engine, KeptGraphDiesWithItsLastHandle) {
-  const std::int64_t nodes = live_nodes();
-  {
-    const Tensor x = leaf({2});
-    const Tensor y = exp(x * x);
-    const Tensor dx = grad(y, x, {.create_graph = true});
-    EXPECT_GT(live_nodes(), nodes + 3);
-  }
-  EXPECT_EQ(live_nodes(), nodes);
-}
-
-TEST_F(Engine, OpOutlivesItsInputHandles) {
-  Tensor y;
-  Tensor x = leaf({2});
-  {
-    const Tensor h = x * 3;
-    y = h * h;
-  }
-  backward(y);
-  EXPECT_EQ(x.grad().item(), 36);
-}
-
-TEST_F(Engine, ThreadsRunTheirOwnGraphs) {
-  const auto train = [](double start) {
-    const Tensor x = leaf({start});
-    const Tensor w = leaf({start, 1, 2});
-    double total = 0;
-    for (int i = 0; i < 200; ++i) {
-      const Tensor y = sum(softmax(w * x) * tanh(w));
-      const std::vector<Tensor> grads = grad(y, std::vector{x, w}, {.create_graph = true});
-      total += grad(sum(grads[1]) * grads[0], x).item();
-    }
-    return total;
-  };
-  const double expected[] = {train(0.5), train(-1)};
-  double found[2] = {};
-  std::thread first([&] { found[0] = train(0.5); });
-  std::thread second([&] { found[1] = train(-1); });
-  first.join();
-  second.join();
-  EXPECT_EQ(found[0], expected[0]);
-  EXPECT_EQ(found[1], expected[1]);
-}
-
-TEST_F(Engine, ThreadsReadTheSameConstants) {
-  const Tensor shared = tensor({1, 2, 3}, {3}, f64);
-  const auto differentiate = [&] {
-    for (int i = 0; i < 200; ++i) {
-      const Tensor x = leaf({1, 1, 1});
-      EXPECT_THAT(grad(sum(x * shared), x).to_vector(), ElementsAre(1, 2, 3));
-    }
-  };
-  std::thread other(differentiate);
-  differentiate();
-  other.join();
 }
 
 }  // namespace

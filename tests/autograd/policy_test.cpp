@@ -6,7 +6,7 @@
 
 #include <cmath>
 
-#include "errors.h"
+#include "support.h"
 
 namespace heed {
 namespace {
@@ -15,11 +15,6 @@ using testing::AllOf;
 using testing::DoubleEq;
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-Tensor leaf(std::vector<double> values) {
-  const auto n = static_cast<std::int64_t>(values.size());
-  return tensor(std::move(values), {n}, f64).requires_grad_();
-}
 
 template <class F>
 std::vector<double> slopes(F f, std::vector<double> at) {

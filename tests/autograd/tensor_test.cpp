@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <sstream>
 
-#include "errors.h"
+#include "support.h"
 
 namespace heed {
 namespace {
