@@ -3,8 +3,10 @@
 #include <heed/layers/layers.h>
 #include <heed/train/train.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -108,6 +110,30 @@ TEST(Cases, K03TiedParametersAreStoredOnceAndSharedAfterLoading) {
   optimizer.step();
   EXPECT_EQ(loaded.first.weight.to_vector(), loaded.second.weight.to_vector());
   EXPECT_NE(loaded.first.weight.to_vector(), saved.first.weight.to_vector());
+}
+
+TEST(Cases, K04AKilledWriterLeavesTheFileBeforeOrAfter) {
+  const TemporaryFile path;
+  const auto save = [&](double value) {
+    save_checkpoint(path, {{"w", full({50'000}, value)}}, {{"value", std::to_string(value)}});
+  };
+  save(0);
+  Rng rng(1);
+  for (int round = 0; round < 40; ++round) {
+    const pid_t child = ::fork();
+    ASSERT_GE(child, 0);
+    if (child == 0)
+      for (double value = 1;; ++value) save(value);
+    ::usleep(static_cast<useconds_t>(rng.integer(20'000)));
+    ::kill(child, SIGKILL);
+    ::waitpid(child, nullptr, 0);
+    const SafeTensors file = read_safetensors(path);
+    for (double value : file.tensors.at(0).value.to_vector())
+      ASSERT_EQ(std::to_string(value), file.metadata.at("value"));
+  }
+  for (const auto& entry : std::filesystem::directory_iterator(path.path().parent_path()))
+    if (entry.path().filename().string().starts_with("." + path.path().filename().string()))
+      std::filesystem::remove(entry.path());  // what the killed ones were writing
 }
 
 TEST(Cases, K07EveryTruncationIsAnError) {

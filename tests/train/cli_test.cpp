@@ -268,9 +268,9 @@ TEST(Training, WritesMetricsForEveryTenthStepAndEvaluation) {
 TEST(Training, ShowsTheHeadsAndWhatComesNext) {
   const TemporaryFolder folder;
   const Outcome found = run_heed(tiny(), {.folder = folder.path()});
-  EXPECT_THAT(found.out, AllOf(HasSubstr("20 steps"), HasSubstr("layer 0 head 0"),
-                               HasSubstr("layer 1 head 1"), HasSubstr("heed sample runs/copy-"),
-                               HasSubstr("--prompt '"), HasSubstr("heed eval runs/copy-")));
+  EXPECT_THAT(found.out, AllOf(HasSubstr("20 steps"), HasSubstr("L0 H0"), HasSubstr("L1 H1"),
+                               HasSubstr("heed sample runs/copy-"), HasSubstr("--prompt '"),
+                               HasSubstr("heed eval runs/copy-")));
   EXPECT_THAT(
       run_heed(tiny(), {.folder = folder.path(), .environment = {{"HEED_COMMAND", "./heed"}}}).out,
       HasSubstr("\n  ./heed sample "));
@@ -315,8 +315,7 @@ TEST(Eval, DrawsTheHeads) {
   EXPECT_EQ(found.code, 0) << found.err;
   EXPECT_THAT(found.out, AllOf(HasSubstr("7 unseen rows"), HasSubstr("baseline, uniform: loss"),
                                HasSubstr("layer head  aligned  entropy")));
-  EXPECT_THAT(read_file(folder / "heads.svg"),
-              AllOf(StartsWith("<svg"), HasSubstr("layer 1 head 1")));
+  EXPECT_THAT(read_file(folder / "heads.svg"), AllOf(StartsWith("<svg"), HasSubstr("L1 H1")));
   EXPECT_EQ(run_heed({"eval", "runs", "--svg", "none/heads.svg"}, start).code, 1);
 }
 
@@ -387,8 +386,8 @@ TEST(Terminals, WatchingChangesNoBit) {
                                     .environment = {{"TERM", "xterm"}, {"COLORTERM", "truecolor"}},
                                     .terminal_width = 100});
   ASSERT_EQ(watched.code, 0) << watched.err;
-  EXPECT_THAT(watched.err, AllOf(HasSubstr("\x1b[38;2;"), HasSubstr("▀"),
-                                 HasSubstr("layer 0 head 0"), HasSubstr("A\r"), HasSubstr("▁")));
+  EXPECT_THAT(watched.err, AllOf(HasSubstr("\x1b[38;2;"), HasSubstr("▀"), HasSubstr("L0 H0"),
+                                 HasSubstr("A\r"), HasSubstr("▁")));
   EXPECT_EQ(last_checkpoint(only_run(folder / "plain")),
             last_checkpoint(only_run(folder / "watched")));
 }
@@ -402,8 +401,7 @@ TEST(Terminals, HonourTheEnvironment) {
         .err;
   };
   const std::string no_color = shown({{"TERM", "xterm"}, {"NO_COLOR", "1"}});
-  EXPECT_THAT(no_color,
-              AllOf(HasSubstr("layer 0 head 0"), HasSubstr("\x1b["), Not(HasSubstr("38;"))));
+  EXPECT_THAT(no_color, AllOf(HasSubstr("L0 H0"), HasSubstr("\x1b["), Not(HasSubstr("38;"))));
   const std::string dumb = shown({{"TERM", "dumb"}});
   EXPECT_EQ(dumb.find('\x1b'), std::string::npos);
   EXPECT_THAT(dumb, HasSubstr("step "));

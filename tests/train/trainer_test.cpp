@@ -293,7 +293,7 @@ TEST(Heads, AreThoseOfEveryLayer) {
   EXPECT_EQ(heads[3].weights.to_vector(),
             reshape(slice(slice(all, 0, 0, 1), 1, 1, 2), {6, 6}).to_vector());
   const std::vector<HeadMap> maps = maps_of(heads);
-  EXPECT_EQ(maps[3].title, "layer 1 head 1");
+  EXPECT_EQ(maps[3].title, "L1 H1");
 }
 
 TEST(Heads, AreListedInATableThatFits) {

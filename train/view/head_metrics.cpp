@@ -15,7 +15,9 @@ class Mean {
     sum_ += value;
     ++count_;
   }
-  double value() const { return count_ ? sum_ / count_ : std::numeric_limits<double>::quiet_NaN(); }
+  double value() const {
+    return count_ > 0 ? sum_ / count_ : std::numeric_limits<double>::quiet_NaN();
+  }
 
  private:
   double sum_ = 0;

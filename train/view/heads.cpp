@@ -69,9 +69,9 @@ std::vector<HeadMap> maps_of(std::span<const Head> heads) {
   const std::vector<int> layers = layer_numbers(heads);
   std::vector<HeadMap> maps;
   for (std::size_t i = 0; i < heads.size(); ++i) {
-    std::string title = fmt::format("layer {} head {}", layers[i], heads[i].head);
+    std::string title = fmt::format("L{} H{}", layers[i], heads[i].head);
     const double alignment = heads[i].metrics.alignment;
-    if (!std::isnan(alignment)) title += fmt::format("  {:.2f}", alignment);
+    if (!std::isnan(alignment)) title += fmt::format(" {:.2f}", alignment);
     maps.push_back({std::move(title), heads[i].weights});
   }
   return maps;
