@@ -12,8 +12,8 @@
 namespace heed::op_table {
 namespace {
 
-/// Without comments, preprocessor lines and what stands in the braces of classes; the braces of
-/// namespaces themselves are dropped, those of default arguments kept.
+/// Without comments, preprocessor lines and what stands in the braces of classes and functions. The
+/// braces of namespaces themselves are dropped, those of default arguments kept.
 std::string namespace_scope(const std::string& header) {
   static const std::regex noise(R"(//[^\n]*|/\*[^]*?\*/|(^|\n)[ \t]*#[^\n]*)");
   static const std::regex opens_namespace(R"((^|[;{}\s])namespace(\s+[\w:]+)?\s*$)");
@@ -28,7 +28,7 @@ std::string namespace_scope(const std::string& header) {
       if (body == 0) result += ';';
     } else if (parentheses == 0 && c == '}') {
       if (body > 0) --body;
-      result += ' ';
+      result += ';';
     } else if (body == 0) {
       result += c;
     }

@@ -37,6 +37,9 @@ std::vector<Tensor> cut(const Tensor& x, const std::vector<std::int64_t>& sizes,
                         std::int64_t axis = 0);
 Tensor blend(const Tensor& a, const Tensor& b = {}, Options options = {.hidden = Mask()});
 void nothing();
+inline Tensor twice(const Tensor& x) {
+  return blend(x, x);
+}
 
 class Scope {
  public:
@@ -54,7 +57,7 @@ TEST(Declarations, AreReadWithTheirTypes) {
               ElementsAre("swish(Tensor, double)", "operator*(Tensor, double)",
                           "operator<=(Tensor, Tensor)",
                           "cut(Tensor, std::vector<std::int64_t>, std::int64_t)",
-                          "blend(Tensor, Tensor, Options)", "nothing()",
+                          "blend(Tensor, Tensor, Options)", "nothing()", "twice(Tensor)",
                           "pick(std::map<int, Tensor>, Shape)"));
 }
 

@@ -55,6 +55,14 @@ TEST(Policy, NormOfAZeroVectorHasZeroDerivatives) {
   EXPECT_THAT(second.to_vector(), ElementsAre(0, 0, DoubleEq(16. / 125), DoubleEq(-12. / 125)));
 }
 
+TEST(Policy, NormOfAZeroVectorHasNoNanInASecondGradient) {
+  const Tensor x = tensor({0, 0, 3, 4}, {2, 2}, f64).requires_grad_();
+  const Tensor first = grad(sum(square(norm(x, -1))), x, {.create_graph = true});
+  EXPECT_THAT(first.to_vector(), ElementsAre(0, 0, DoubleEq(6), DoubleEq(8)));
+  const Tensor second = grad(sum(first), x);
+  EXPECT_THAT(second.to_vector(), ElementsAre(0, 0, DoubleEq(2), DoubleEq(2)));
+}
+
 TEST(Policy, WholePowersOfNegativeNumbers) {
   EXPECT_THAT(pow(leaf({-2, 0}), -2).to_vector(), ElementsAre(.25, INFINITY));
   EXPECT_THAT(slopes([](const Tensor& x) { return pow(x, -1); }, {-2}), ElementsAre(-.25));
