@@ -1,148 +1,29 @@
 #include <heed/autograd/error.h>
 #include <heed/train/atomic_file.h>
 #include <heed/train/safetensors.h>
+#include <heed/train/safetensors_header.h>
 
 #include <algorithm>
 #include <bit>
+#include <cerrno>
+#include <cstring>
 #include <fstream>
+#include <functional>
 #include <nlohmann/json.hpp>
-#include <optional>
-#include <set>
+#include <span>
 #include <utility>
 #include <vector>
 
 namespace heed {
 namespace {
 
+using detail::kMetadata;
+using detail::quote;
+
 static_assert(std::endian::native == std::endian::little, "the format's bytes are little-endian");
 
 constexpr std::uint64_t kPrefix = 8;               // bytes that hold the header's length
 constexpr std::uint64_t kMaxHeader = 100'000'000;  // as in the format's reference implementation
-constexpr std::string_view kMetadata = "__metadata__";
-
-/// In quotes, on one line, in ASCII.
-std::string quote(const std::string& name) {
-  return nlohmann::json(name).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
-}
-
-/// What the header says of a tensor.
-struct Entry {
-  std::string name;
-  std::string dtype;
-  std::optional<std::vector<std::uint64_t>> shape, offsets;
-};
-
-struct Header {
-  std::vector<Entry> entries;
-  Metadata metadata;
-};
-
-/// Takes the header in as it is parsed, so that what does not belong there is refused where it
-/// stands and a deep or huge document builds nothing.
-class HeaderReader final : public nlohmann::json_sax<nlohmann::json> {
- public:
-  explicit HeaderReader(std::string_view origin) : origin_(origin) {}
-
-  Header take() { return std::move(header_); }
-
-  bool start_object(std::size_t) override {
-    switch (place_) {
-      case Place::start:
-        place_ = Place::top;
-        break;
-      case Place::value:
-        place_ = key_ == kMetadata ? Place::metadata : Place::tensor;
-        break;
-      default:
-        refuse("an object");
-    }
-    keys_.clear();
-    return true;
-  }
-
-  bool end_object() override {
-    if (place_ == Place::tensor) {
-      const Entry& entry = header_.entries.back();
-      if (entry.dtype.empty() || !entry.shape || !entry.offsets)
-        fail(text("tensor ", quote(entry.name), " lacks dtype, shape or data_offsets"));
-    }
-    place_ = Place::top;
-    return true;
-  }
-
-  bool key(std::string& key) override {
-    const bool top = place_ == Place::top;
-    if (!(top ? names_ : keys_).insert(key).second)
-      fail(text("its header has ", quote(key), " twice"));
-    key_ = key;
-    if (!top) return true;
-    place_ = Place::value;
-    if (key_ != kMetadata)
-      header_.entries.push_back({.name = key, .dtype = {}, .shape = {}, .offsets = {}});
-    return true;
-  }
-
-  bool string(std::string& value) override {
-    if (place_ == Place::metadata)
-      header_.metadata.emplace(key_, value);
-    else if (place_ == Place::tensor && key_ == "dtype")
-      header_.entries.back().dtype = value;
-    else
-      refuse("a string");
-    return true;
-  }
-
-  bool start_array(std::size_t) override {
-    if (place_ != Place::tensor) refuse("a list");
-    if (key_ == "shape")
-      numbers_ = &header_.entries.back().shape.emplace();
-    else if (key_ == "data_offsets")
-      numbers_ = &header_.entries.back().offsets.emplace();
-    else
-      refuse("a list");
-    place_ = Place::list;
-    return true;
-  }
-
-  bool end_array() override {
-    place_ = Place::tensor;
-    return true;
-  }
-
-  bool number_unsigned(std::uint64_t value) override {
-    if (place_ != Place::list) refuse("a number");
-    numbers_->push_back(value);
-    return true;
-  }
-
-  bool null() override { refuse("a null"); }
-  bool boolean(bool) override { refuse("a boolean"); }
-  bool number_integer(std::int64_t) override { refuse("a negative number"); }
-  bool number_float(double, const std::string&) override { refuse("a fraction"); }
-  bool binary(nlohmann::json::binary_t&) override { refuse("binary data"); }
-
-  bool parse_error(std::size_t position, const std::string&,
-                   const nlohmann::json::exception&) override {
-    fail(text("its header is not JSON in UTF-8: error at byte ", position, " of it"));
-  }
-
- private:
-  enum class Place { start, top, value, metadata, tensor, list };
-
-  [[noreturn]] void fail(const std::string& reason) const {
-    throw FileError(text(origin_, ": ", reason));
-  }
-  [[noreturn]] void refuse(const char* found) const {
-    fail(text("its header has ", found, " out of place, at ", quote(key_)));
-  }
-
-  std::string_view origin_;
-  Header header_;
-  Place place_ = Place::start;
-  std::set<std::string> names_, keys_;  // of the header; of the object within it
-  std::string key_;
-  std::vector<std::uint64_t>* numbers_ = nullptr;
-};
 
 [[noreturn]] void fail(std::string_view origin, const std::string& reason) {
   throw FileError(text(origin, ": ", reason));
@@ -183,13 +64,10 @@ struct Placed {
   std::uint64_t begin, end;
 };
 
-Placed place(const Entry& entry, std::string_view origin) {
+Placed place(const detail::TensorEntry& entry, std::string_view origin) {
   const std::string tensor = text("tensor ", quote(entry.name), " ");
   if (entry.dtype != "F32" && entry.dtype != "F64")
     fail(origin, text(tensor, "is of dtype ", quote(entry.dtype), "; heed reads F32 and F64"));
-  if (entry.shape->size() > Shape::kMaxRank)
-    fail(origin,
-         text(tensor, "has ", entry.shape->size(), " axes; heed takes at most ", Shape::kMaxRank));
   if (entry.offsets->size() != 2 || entry.offsets->front() > entry.offsets->back())
     fail(origin, text(tensor, "has data_offsets that are not a begin and an end"));
 
@@ -228,12 +106,10 @@ void check_cover(const std::vector<Placed>& tensors, std::uint64_t size, std::st
 
 SafeTensors read_safetensors(std::istream& in, std::uint64_t size, std::string_view origin) {
   const std::string json = read_header(in, size, origin);
-  HeaderReader reader(origin);
-  nlohmann::json::sax_parse(json, &reader);
-  Header header = reader.take();
+  detail::SafetensorsHeader header = detail::parse_safetensors_header(json, origin);
 
   std::vector<Placed> tensors;
-  for (const Entry& entry : header.entries) tensors.push_back(place(entry, origin));
+  for (const detail::TensorEntry& entry : header.entries) tensors.push_back(place(entry, origin));
   std::ranges::sort(tensors, {}, [](const Placed& t) { return std::pair(t.begin, t.end); });
   check_cover(tensors, size - kPrefix - json.size(), origin);
 
