@@ -37,14 +37,16 @@ void Progress::step(const StepReport& report) {
   last_ = report;
   tokens_ += report.tokens;
   losses_.push_back(report.loss);
-  const bool interactive = err.terminal().interactive;
-  if (Clock::now() - shown_ < (interactive ? Clock::duration(kBetweenFrames) : kBetweenLines))
-    return;
-  if (interactive)
+  const Clock::time_point now = Clock::now();
+  if (now < next_) return;
+  if (err.terminal().interactive) {
     draw();
-  else
+    // Looking at the heads of a large model takes time: no more than a 25th of the whole.
+    next_ = now + std::max<Clock::duration>(kBetweenFrames, 25 * (Clock::now() - now));
+  } else {
     err.raw(status());
-  shown_ = Clock::now();
+    next_ = now + kBetweenLines;
+  }
 }
 
 void Progress::evaluated(const Evaluation& evaluation) {
@@ -52,7 +54,7 @@ void Progress::evaluated(const Evaluation& evaluation) {
   if (watch_) return;
   live_.erase();
   err.line(status() + "  " + unseen_);
-  shown_ = Clock::now();
+  if (!err.terminal().interactive) next_ = Clock::now() + kBetweenLines;
 }
 
 void Progress::finish() {

@@ -44,7 +44,8 @@ class Progress {
   StepReport last_;
   std::string unseen_;  // the last evaluation
   std::int64_t tokens_ = 0;
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now(), shown_{};
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  std::chrono::steady_clock::time_point next_{};  // when to show something again
 };
 
 }  // namespace heed::cli
