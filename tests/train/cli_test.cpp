@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "process.h"
+#include "pseudo_terminal.h"
 #include "screen.h"
 #include "support.h"
 
@@ -366,6 +367,7 @@ TEST(Cases, U01NothingIsDrawnIntoAFile) {
 }
 
 TEST(Cases, U03NoTrainingIsWiderThanItsTerminal) {
+  if (!has_pseudo_terminals()) GTEST_SKIP() << kNoPseudoTerminals;
   for (int width : {0, 1, 10, 20, 40, 79, 500})
     for (const char* watch : {"--watch", "--json"}) {
       const TemporaryFolder folder;
@@ -379,6 +381,7 @@ TEST(Cases, U03NoTrainingIsWiderThanItsTerminal) {
 }
 
 TEST(Terminals, WatchingChangesNoBit) {
+  if (!has_pseudo_terminals()) GTEST_SKIP() << kNoPseudoTerminals;
   const TemporaryFolder folder;
   const Outcome plain = run_heed(tiny({"--out", "plain"}), {.folder = folder.path()});
   const Outcome watched = run_heed(tiny({"--out", "watched", "--watch"}),
@@ -393,6 +396,7 @@ TEST(Terminals, WatchingChangesNoBit) {
 }
 
 TEST(Terminals, HonourTheEnvironment) {
+  if (!has_pseudo_terminals()) GTEST_SKIP() << kNoPseudoTerminals;
   const TemporaryFolder folder;
   const auto shown = [&](std::vector<std::pair<std::string, std::string>> environment) {
     return run_heed(tiny({"--watch"}), {.folder = folder.path(),

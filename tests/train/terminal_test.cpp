@@ -12,6 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "pseudo_terminal.h"
+
 namespace heed {
 namespace {
 
@@ -65,6 +67,7 @@ class Pty {
 };
 
 TEST(Terminal, HasTheSizeThatItSays) {
+  if (!has_pseudo_terminals()) GTEST_SKIP() << kNoPseudoTerminals;
   const Environment environment(Environment::Variables{{"TERM", "xterm"}, {"COLUMNS", "33"}});
   const Pty pty(101, 37);
   const Terminal found = terminal(pty.inner());
@@ -75,6 +78,7 @@ TEST(Terminal, HasTheSizeThatItSays) {
 }
 
 TEST(Terminal, OfUnknownSizeIsAskedOfTheEnvironment) {
+  if (!has_pseudo_terminals()) GTEST_SKIP() << kNoPseudoTerminals;
   const Pty pty(0, 0);
   {
     const Environment environment(
@@ -87,6 +91,7 @@ TEST(Terminal, OfUnknownSizeIsAskedOfTheEnvironment) {
 }
 
 TEST(Terminal, HasTheColorsThatTheEnvironmentNames) {
+  if (!has_pseudo_terminals()) GTEST_SKIP() << kNoPseudoTerminals;
   const Pty pty(80, 24);
   const auto color = [&](const Environment::Variables& values) {
     const Environment environment(values);
@@ -103,6 +108,7 @@ TEST(Terminal, HasTheColorsThatTheEnvironmentNames) {
 }
 
 TEST(Terminal, IsNotDrawnOverIfDumbOrNone) {
+  if (!has_pseudo_terminals()) GTEST_SKIP() << kNoPseudoTerminals;
   const Pty pty(80, 24);
   {
     const Environment environment(Environment::Variables{{"TERM", "dumb"}});
@@ -119,6 +125,7 @@ TEST(Terminal, IsNotDrawnOverIfDumbOrNone) {
 }
 
 TEST(LiveLines, AreDrawnOverThemselves) {
+  if (!has_pseudo_terminals()) GTEST_SKIP() << kNoPseudoTerminals;
   const Pty pty(80, 24);
   LiveLines lines(pty.inner());
   lines.draw({"one", "two"});
