@@ -57,6 +57,15 @@ case_program_gets_arguments_folder_and_exit_code() {
   expect "$code" 7
 }
 
+case_program_is_told_the_name_it_was_called_by() {
+  pretend_tools
+  heed version
+  printf '#!/bin/sh\necho "$HEED_COMMAND"\n' >"$build/bin/heed"
+  cd "$checkout"
+  door=./heed heed version
+  expect "$out" ./heed
+}
+
 case_only_the_program_writes_to_stdout() {
   pretend_tools
   heed version
