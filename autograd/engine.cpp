@@ -14,7 +14,7 @@ namespace heed {
 // A sweep first finds the nodes between y and what is asked for and gives each a place in its list,
 // where the gradient waits; the node remembers sweep and place. A backward may itself sweep over
 // some of the same nodes, so each place also holds what its node remembered before, and the
-// destructor puts that back, however the sweep ends.
+// destructor of the list puts that back, however the sweep ends, even while it is being set up.
 class Sweep {
  public:
   /// Finds the nodes from `root` down to `targets`, or to every leaf if there are none.
@@ -27,13 +27,6 @@ class Sweep {
     for (const Tensor& target : targets)
       if (Place* place = place_of(*target.node())) place->target = true;
     mark_useful();
-  }
-
-  ~Sweep() {
-    for (const Place& place : places_) {
-      place.node->sweep_ = place.outer;
-      place.node->place_ = place.outer_place;
-    }
   }
 
   Sweep(const Sweep&) = delete;
@@ -74,6 +67,14 @@ class Sweep {
   };
   template <class T>
   using List = std::vector<T, CacheAllocator<T>>;
+  struct Places : List<Place> {
+    ~Places() {
+      for (const Place& place : *this) {
+        place.node->sweep_ = place.outer;
+        place.node->place_ = place.outer_place;
+      }
+    }
+  };
 
   Place* place_of(Node& node) { return node.sweep_ == this ? &places_[node.place_] : nullptr; }
 
@@ -141,7 +142,7 @@ class Sweep {
 
   const bool all_leaves_;
   std::uint64_t floor_ = UINT64_MAX;
-  List<Place> places_;
+  Places places_;
 };
 
 namespace {
@@ -178,8 +179,11 @@ std::vector<Tensor> grad(const Tensor& y, const std::vector<Tensor>& xs, GradOpt
     sweep.run(*y.node(), seed, options.retain_graph || options.create_graph);
     for (std::size_t i = 0; i < xs.size(); ++i) found[i] = sweep.gradient(*xs[i].node());
   }
-  for (std::size_t i = 0; i < xs.size(); ++i)
+  for (std::size_t i = 0; i < xs.size(); ++i) {
     if (!found[i].defined()) found[i] = zeros(xs[i].shape(), xs[i].dtype());
+    // One that may be changed in place: not the seed, nor another's.
+    if (!options.create_graph && !found[i].single()) found[i] = found[i].clone();
+  }
   return found;
 }
 

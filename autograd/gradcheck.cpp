@@ -104,9 +104,14 @@ void compare(const Function& f, const List& inputs, Rng& rng, const GradcheckOpt
         "the function gives other values for the same inputs; make its generator anew in each call";
     return;
   }
+  const List given = defined(inputs);
+  if (given.empty()) {
+    result.ok = false;
+    result.text = "there is nothing to check: no input is given";
+    return;
+  }
   const List directions = random_like(outputs, rng);
   const auto direction_values = values(directions);
-  const List given = defined(inputs);
   const auto analytic = gradients(outputs, directions, given);
   result.checked = result.wrong = 0;
   result.worst = -1;

@@ -14,7 +14,8 @@ constexpr std::size_t kClasses = 4 * 64;
 
 std::atomic<std::int64_t> bytes_alive{0};
 
-// Note [Size classes] Four classes to a power of two, so that at most a fifth of a block is unused.
+// Note [Size classes] Four classes to a power of two, so that at most a fifth of a block of more
+// than 256 bytes is unused.
 struct SizeClass {
   std::size_t index;
   std::size_t bytes;
@@ -76,6 +77,10 @@ thread_local Cache cache;
 
 }  // namespace
 
+void empty_cache() noexcept {
+  if (Cache::alive) cache.clear();
+}
+
 void* allocate(std::size_t bytes) {
   const SizeClass size = size_class(bytes);
   const auto take = [&]() -> void* {
@@ -83,7 +88,12 @@ void* allocate(std::size_t bytes) {
       FreeBlock*& list = cache[size.index];
       if (list) return std::exchange(list, list->next);
     }
-    return system_allocate(size.bytes);
+    try {
+      return system_allocate(size.bytes);
+    } catch (const std::bad_alloc&) {
+      empty_cache();  // what is kept for others may be what is missing here
+      return system_allocate(size.bytes);
+    }
   };
   void* block = take();
   bytes_alive.fetch_add(static_cast<std::int64_t>(size.bytes), std::memory_order_relaxed);
@@ -96,10 +106,6 @@ void release(void* block, std::size_t bytes) noexcept {
   if (!caching() || !Cache::alive) return system_release(block);
   FreeBlock*& list = cache[size.index];
   list = new (block) FreeBlock{list};
-}
-
-void empty_cache() noexcept {
-  if (Cache::alive) cache.clear();
 }
 
 std::int64_t live_bytes() { return bytes_alive.load(std::memory_order_relaxed); }

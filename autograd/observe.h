@@ -7,8 +7,15 @@
 #include <string_view>
 #include <type_traits>
 #include <typeinfo>
+#include <utility>
 
 namespace heed {
+
+class Observer;
+
+namespace detail {
+inline thread_local Observer* observer = nullptr;  // the innermost one alive on this thread
+}
 
 /// Someone who looks at what layers compute; see Recorder.
 class Observer {
@@ -23,11 +30,18 @@ class Observer {
 
  protected:
   ~Observer() = default;
-};
+  /// From here on it is the innermost one, until `end`; observers may end in any order.
+  void begin() { outer_ = std::exchange(detail::observer, this); }
+  void end() {
+    Observer** at = &detail::observer;
+    while (*at && *at != this) at = &(*at)->outer_;
+    if (*at) *at = outer_;
+  }
+  Observer* outer() const { return outer_; }
 
-namespace detail {
-inline thread_local Observer* observer = nullptr;  // the innermost one alive on this thread
-}
+ private:
+  Observer* outer_ = nullptr;
+};
 
 /// Shows `value`, which `layer` calls `name`, to the observer on this thread, if there is one, and
 /// returns the value to go on with.

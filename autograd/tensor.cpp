@@ -122,10 +122,12 @@ Tensor arange(std::int64_t n, DType dtype) {
 }
 
 Tensor uniform(Shape shape, Rng& rng, double low, double high, DType dtype) {
+  if (!(low <= high)) throw ValueError(text("uniform: low ", low, " is not at most high ", high));
   return generate(shape, dtype, [&] { return low + (high - low) * rng.uniform(); });
 }
 
 Tensor normal(Shape shape, Rng& rng, double mean, double std, DType dtype) {
+  if (!(std >= 0)) throw ValueError(text("normal: std ", std, " is negative"));
   return generate(shape, dtype, [&] { return mean + std * rng.normal(); });
 }
 

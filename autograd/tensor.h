@@ -116,8 +116,9 @@ Tensor eye(std::int64_t n, DType dtype = f32);
 /// 0, 1, ..., n - 1.
 Tensor arange(std::int64_t n, DType dtype = f32);
 /// Independent draws from [low, high). The same numbers for both types, rounded to f32 for f32.
+/// Throws ValueError if low > high.
 Tensor uniform(Shape shape, Rng& rng, double low = 0, double high = 1, DType dtype = f32);
-/// Independent draws from the normal distribution.
+/// Independent draws from the normal distribution. Throws ValueError if std < 0.
 Tensor normal(Shape shape, Rng& rng, double mean = 0, double std = 1, DType dtype = f32);
 
 /// Values with their nesting as brackets, long axes shortened, then shape and dtype.

@@ -8,7 +8,9 @@ namespace heed {
 /// Drops elements with probability p within a `Training` scope and is the identity outside
 /// (Srivastava et al., JMLR 15, 2014). It has no parameters and no flag.
 struct Dropout {
-  double p = 0;
+  double p;
+
+  explicit Dropout(double probability = 0) : p(probability) {}
 
   Tensor operator()(const Tensor& x) const { return dropout(x, p); }
   void visit(Visitor&) {}

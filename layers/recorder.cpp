@@ -29,12 +29,7 @@ void Recorder::Paths::layer(const std::string& path, const void* address,
   recorder_.paths_.try_emplace({address, type}, path);
 }
 
-void Recorder::start() {
-  outer_ = detail::observer;
-  detail::observer = this;
-}
-
-Recorder::~Recorder() { detail::observer = outer_; }
+Recorder::~Recorder() { end(); }
 
 Tensor Recorder::at(std::string_view name) const {
   const auto found = std::ranges::find(records_, name, &NamedTensor::name);
@@ -77,17 +72,17 @@ std::string Recorder::full_name(const void* address, const std::type_info& type,
 }
 
 bool Recorder::wants(const void* address, const std::type_info& type, std::string_view name) {
-  return !outer_ || knows(address, type) || outer_->wants(address, type, name);
+  return !outer() || knows(address, type) || outer()->wants(address, type, name);
 }
 
 bool Recorder::replaces(const void* address, const std::type_info& type, std::string_view name) {
-  if (outer_ && !knows(address, type)) return outer_->replaces(address, type, name);
+  if (outer() && !knows(address, type)) return outer()->replaces(address, type, name);
   return interventions_.contains(full_name(address, type, name));
 }
 
 Tensor Recorder::see(const void* address, const std::type_info& type, std::string_view name,
                      const Tensor& value) {
-  if (outer_ && !knows(address, type)) return outer_->see(address, type, name, value);
+  if (outer() && !knows(address, type)) return outer()->see(address, type, name, value);
   std::string full = full_name(address, type, name);
 
   Tensor seen = value;

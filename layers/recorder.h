@@ -22,7 +22,7 @@ namespace heed {
 ///
 /// Recording changes no bit of what the model computes. What is recorded keeps its graph, unless
 /// under NoGrad. Recorders nest: a layer is seen by the innermost one that knows it, and by no
-/// other. A layer that none of them knows (of another model, a copy, or a model that was moved)
+/// other; they may end in any order. A layer that none of them knows (of another model or a copy)
 /// throws GraphError.
 class Recorder final : private Observer {
  public:
@@ -33,7 +33,7 @@ class Recorder final : private Observer {
   explicit Recorder(const Model& model) {
     Paths visitor(*this);
     detail::look(model, visitor);
-    start();
+    begin();
   }
   template <class Model>
   explicit Recorder(const Model&& model) = delete;
@@ -75,7 +75,6 @@ class Recorder final : private Observer {
   Tensor see(const void* address, const std::type_info& type, std::string_view name,
              const Tensor& value) override;
 
-  void start();
   bool knows(const void* address, const std::type_info& type) const;
   /// The name for those outside. Throws GraphError if the layer is not known.
   std::string full_name(const void* address, const std::type_info& type,
@@ -84,7 +83,6 @@ class Recorder final : private Observer {
   std::map<Key, std::string> paths_;
   std::map<std::string, Intervention, std::less<>> interventions_;
   mutable Parameters records_;  // what changes in a recorder that its owner holds as const
-  Observer* outer_ = nullptr;
 };
 
 }  // namespace heed

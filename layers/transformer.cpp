@@ -46,7 +46,7 @@ TransformerBlock::TransformerBlock(const TransformerConfig& config, Rng& rng)
                 {.causal = config.causal, .scale = config.scale, .dropout = config.dropout}),
       norm2(config.d_model, {.eps = config.eps}),
       mlp(config.d_model, width_of_mlp(config), rng, config.activation),
-      dropout{config.dropout} {}
+      dropout(config.dropout) {}
 
 Tensor TransformerBlock::operator()(const Tensor& x, const Mask& hidden) const {
   const Tensor y = x + dropout(attention(norm1(x), hidden));
@@ -65,7 +65,7 @@ Transformer::Transformer(const TransformerConfig& options, Rng& rng)
     : config(validated(options)),
       token_embedding(options.vocabulary, options.d_model, rng),
       position_embedding(options.context, options.d_model, rng),
-      dropout{options.dropout},
+      dropout(options.dropout),
       final_norm(options.d_model, {.eps = options.eps}) {
   for (std::int64_t i = 0; i < options.layers; ++i) blocks.emplace_back(options, rng);
   if (!options.tied_embedding)

@@ -56,8 +56,15 @@ template <class T>
 void logsumexp(const T* x, T* out, std::int64_t outer, std::int64_t n) {
   std::vector<T, CacheAllocator<T>> scratch(static_cast<std::size_t>(n));
   for (std::int64_t o = 0; o < outer; ++o) {
-    const T max = max_row(x + o * n, n);
-    const T total = exp_row(x + o * n, scratch.data(), n, max);
+    const T* row = x + o * n;
+    const T max = max_row(row, n);
+    if (max == std::numeric_limits<T>::infinity()) {
+      out[o] = std::any_of(row, row + n, [](T v) { return std::isnan(v); })
+                   ? std::numeric_limits<T>::quiet_NaN()
+                   : max;
+      continue;
+    }
+    const T total = exp_row(row, scratch.data(), n, max);
     out[o] = total == 0 ? -std::numeric_limits<T>::infinity() : max + std::log(total);
   }
 }
@@ -93,13 +100,23 @@ RowStatistics row_statistics(const T* x, std::int64_t n, double eps) {
   return {mean, 1 / std::sqrt(variance + eps)};
 }
 
+/// x - mean, exact where x is near it: the mean as what T can hold of it, and the rest.
+template <class T>
+struct Centred {
+  T mean, rest;
+  explicit Centred(double m)
+      : mean(static_cast<T>(m)), rest(static_cast<T>(m - static_cast<double>(mean))) {}
+  T operator()(T x) const { return (x - mean) - rest; }
+};
+
 /// y = (x - mean) rstd [w] [+ b].
 template <class T>
 void normalize_row(const T* x, const T* w, const T* b, T* __restrict y, std::int64_t n,
                    RowStatistics row) {
-  const T mean = static_cast<T>(row.mean), rstd = static_cast<T>(row.rstd);
+  const Centred<T> centred(row.mean);
+  const T rstd = static_cast<T>(row.rstd);
   for (std::int64_t i = 0; i < n; ++i) {
-    const T unit = (x[i] - mean) * rstd;
+    const T unit = centred(x[i]) * rstd;
     y[i] = (w ? unit * w[i] : unit) + (b ? b[i] : T(0));
   }
 }
@@ -108,10 +125,11 @@ void normalize_row(const T* x, const T* w, const T* b, T* __restrict y, std::int
 template <class T>
 void normalize_backward_row(const T* x, const T* w, const T* g, T* __restrict dx,
                             double* __restrict dw, std::int64_t n, RowStatistics row) {
-  const T mean = static_cast<T>(row.mean), rstd = static_cast<T>(row.rstd);
+  const Centred<T> centred(row.mean);
+  const T rstd = static_cast<T>(row.rstd);
   std::array<double, kLanes> sums{}, dots{};
   const auto step = [&](std::int64_t i, std::size_t lane) {
-    const T unit = (x[i] - mean) * rstd;
+    const T unit = centred(x[i]) * rstd;
     const T gw = w ? g[i] * w[i] : g[i];
     sums[lane] += static_cast<double>(gw);
     dots[lane] += static_cast<double>(gw * unit);
@@ -129,7 +147,7 @@ void normalize_backward_row(const T* x, const T* w, const T* g, T* __restrict dx
   const auto count = static_cast<double>(n);
   const T g_mean = static_cast<T>(sum / count), g_slope = static_cast<T>(dot / count);
   for (std::int64_t j = 0; j < n; ++j) {
-    const T unit = (x[j] - mean) * rstd;
+    const T unit = centred(x[j]) * rstd;
     const T gw = w ? g[j] * w[j] : g[j];
     dx[j] = rstd * (gw - g_mean - unit * g_slope);
   }

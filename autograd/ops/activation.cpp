@@ -6,6 +6,7 @@
 #include <heed/autograd/ops/elementwise.h>
 #include <heed/autograd/ops/mask.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -137,7 +138,8 @@ struct GeluTanh {
   }
   Grads backward(const Context& ctx, const Tensor& g) const {
     return {zip(ctx.input(0), g, [](auto x, auto up) {
-      const double v = x, s = gate(x), slope = kScale * (1 + 3 * kCubic * v * v);
+      const double v = std::clamp<double>(x, -100, 100);  // beyond, the gate is 0 or 1
+      const double s = gate(v), slope = kScale * (1 + 3 * kCubic * v * v);
       return static_cast<decltype(x)>(up * (s + v * s * (1 - s) * slope));
     })};
   }

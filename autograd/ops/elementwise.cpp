@@ -138,7 +138,9 @@ struct Power {
       const Tensor wide = broadcast_to(x, p.shape());
       grads[0] = sum_to(g * (y * pow(masked_fill(wide, y == 0, 1), y - 1)), ctx.shape(0));
     }
-    if (ctx.needs(1)) grads[1] = sum_to(g * (p * log(masked_fill(x, x == 0, 1))), ctx.shape(1));
+    if (ctx.needs(1))
+      grads[1] =
+          sum_to(g * (masked_fill(p, x == 0, 0) * log(masked_fill(x, x == 0, 1))), ctx.shape(1));
     return grads;
   }
 };

@@ -17,6 +17,10 @@ const T* data_or_null(const Tensor& x) {
   return x.defined() ? x.data<T>().data() : nullptr;
 }
 
+void require_eps(std::string_view op, double eps) {
+  if (!(eps >= 0)) throw ValueError(text(op, ": eps ", eps, " is negative"));
+}
+
 void require_fit(std::string_view op, const Tensor& x, const Tensor& parameter,
                  std::string_view which) {
   if (x.ndim() == 0 || x.dim(-1) == 0)
@@ -57,7 +61,8 @@ struct LayerNorm {
   }
 
   Tensor composed(const Tensor& x, const Tensor& w, const Tensor& b) const {
-    const Tensor centred = x - mean(x, -1, true);
+    Tensor centred = x - mean(x, -1, true);
+    centred = centred - mean(centred, -1, true);  // what rounding the first mean left
     Tensor y = centred * rsqrt(mean(square(centred), -1, true) + eps);
     if (w.defined()) y = y * w;
     if (b.defined()) y = y + b;
@@ -92,11 +97,13 @@ struct LayerNorm {
 Tensor layer_norm(const Tensor& x, const Tensor& w, const Tensor& b, double eps) {
   require_fit("layer_norm", x, w, "w");
   require_fit("layer_norm", x, b, "b");
+  require_eps("layer_norm", eps);
   return apply(ops::LayerNorm{eps}, x, w, b);
 }
 
 Tensor rms_norm(const Tensor& x, const Tensor& w, double eps) {
   require_fit("rms_norm", x, w, "w");
+  require_eps("rms_norm", eps);
   const Tensor y = x * rsqrt(mean(square(x), -1, true) + eps);
   return w.defined() ? y * w : y;
 }

@@ -227,7 +227,9 @@ Tensor var(const Tensor& x, const Axes& axes, bool keepdim, double correction) {
   if (!(n > correction))
     throw ShapeError(text("var: ", n, " elements of shape ", x.shape(),
                           " become one, which must be more than the correction ", correction));
-  return sum(square(x - mean(x, axes, true)), axes, keepdim) / (n - correction);
+  const Tensor centred = x - mean(x, axes, true);
+  const Tensor left = square(sum(centred, axes, keepdim)) / n;  // by rounding the mean
+  return (sum(square(centred), axes, keepdim) - left) / (n - correction);
 }
 
 Tensor amax(const Tensor& x, const Axes& axes, bool keepdim) {

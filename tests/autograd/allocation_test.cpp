@@ -90,6 +90,41 @@ TEST_F(Allocation, ReleasedBlockServesTheNextOfItsSize) {
   EXPECT_NE(zeros({5000}).storage()->data(), first);
 }
 
+// Wherever memory runs out in a sweep, nodes and memory are as before, and the next sweep is right.
+TEST(Memory, ASweepThatRunsOutLeavesNoTrace) {
+  const Tensor x = tensor({1, 2, 3}, {3}, f64).requires_grad_();
+  const Tensor y = sum(exp(x * x) * x);
+  const std::vector<double> expected = grad(y, x, {.retain_graph = true}).to_vector();
+  const std::int64_t bytes = live_bytes();
+  int failed = 0;
+  for (long k = 0;; ++k) {
+    empty_cache();
+    until_failure = k;
+    bool finished = false;
+    try {
+      (void)grad(y, x, {.retain_graph = true});
+      finished = true;
+    } catch (const std::bad_alloc&) {
+      ++failed;
+    }
+    until_failure = -1;
+    ASSERT_EQ(live_bytes(), bytes) << "failure " << k;
+    ASSERT_EQ(grad(y, x, {.retain_graph = true}).to_vector(), expected) << "failure " << k;
+    if (finished) break;
+  }
+  EXPECT_GT(failed, 5);
+}
+
+TEST(Memory, KeptBlocksAreGivenUpBeforeMemoryRunsOut) {
+  { const Tensor kept = zeros({1000}); }
+  until_failure = 0;
+  EXPECT_THROW(zeros({100'000}), std::bad_alloc);
+  until_failure = -1;
+  const long before = tensor_allocations;
+  const Tensor again = zeros({1000});
+  EXPECT_GT(tensor_allocations, before);
+}
+
 TEST(Memory, LiveBytesFollowWhatIsHeld) {
   const std::int64_t before = live_bytes();
   {

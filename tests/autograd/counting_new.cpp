@@ -8,6 +8,7 @@ namespace heed {
 
 std::atomic<long> allocations{0};
 std::atomic<long> tensor_allocations{0};
+std::atomic<long> until_failure{-1};
 
 namespace {
 
@@ -26,6 +27,10 @@ void* operator new(std::size_t bytes) {
 }
 void* operator new(std::size_t bytes, std::align_val_t alignment) {
   heed::tensor_allocations.fetch_add(1, std::memory_order_relaxed);
+  if (heed::until_failure >= 0 && heed::until_failure-- <= 0) {
+    heed::until_failure = 0;
+    throw std::bad_alloc();
+  }
   return heed::allocate_or_throw(bytes, static_cast<std::size_t>(alignment));
 }
 void operator delete(void* block) noexcept { std::free(block); }

@@ -9,5 +9,7 @@ namespace heed {
 extern std::atomic<long> allocations;
 /// Those that ask for an alignment, as heed's own do.
 extern std::atomic<long> tensor_allocations;
+/// The number of aligned ones that still succeed; the next throws std::bad_alloc. Negative: all do.
+extern std::atomic<long> until_failure;
 
 }  // namespace heed

@@ -49,6 +49,15 @@ TEST_F(Engine, GradientOfATensorToItselfIsTheSeed) {
   EXPECT_THAT(grad(x, x, {.seed = seed}).to_vector(), ElementsAre(5, 6));
 }
 
+TEST_F(Engine, GradientsMayBeChangedOneByOne) {
+  const Tensor a = ones({2}, f64).requires_grad_(), b = ones({2}, f64).requires_grad_();
+  const Tensor seed = full({2}, 3, f64);
+  std::vector<Tensor> found = grad(a + b, {a, b}, {.seed = seed});
+  found[0].mutate<double>()[0] = 9;
+  EXPECT_EQ(found[1].to_vector(), (std::vector<double>{3, 3}));
+  EXPECT_EQ(seed.to_vector(), (std::vector<double>{3, 3}));
+}
+
 TEST_F(Engine, UnusedInputHasZeros) {
   const Tensor x = leaf({1, 2}), unused = leaf({3, 4, 5});
   const std::vector<Tensor> grads = grad(sum(x), std::vector{unused, x});

@@ -113,7 +113,7 @@ Row var_row() {
                       }});
   return {.declaration = "var(Tensor, Axes, bool, double)",
           .name = "var",
-          .saved = 1,
+          .saved = 2,
           .variants = std::move(variants),
           .refusals = {refuses<ShapeError>("of one", {"var", "(1)", "correction 1"},
                                            [] { var(zeros({1})); }),

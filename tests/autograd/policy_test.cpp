@@ -63,6 +63,16 @@ TEST(Policy, NormOfAZeroVectorHasNoNanInASecondGradient) {
   EXPECT_THAT(second.to_vector(), ElementsAre(0, 0, DoubleEq(2), DoubleEq(2)));
 }
 
+TEST(Policy, InfiniteInputsHaveTheirLimits) {
+  EXPECT_EQ(logsumexp(tensor({infinity, 1}, {2}, f64)).item(), infinity);
+  EXPECT_TRUE(std::isnan(logsumexp(tensor({infinity, NAN}, {2}, f64)).item()));
+  const Tensor zero = zeros({}, f64), exponent = full({}, -1, f64).requires_grad_();
+  EXPECT_EQ(grad(pow(zero, exponent), exponent).item(), 0);
+  const Tensor far = tensor({-1e200, 1e200}, {2}, f64).requires_grad_();
+  EXPECT_EQ(grad(gelu(far, Gelu::tanh), far, {.seed = ones({2}, f64)}).to_vector(),
+            (std::vector<double>{0, 1}));
+}
+
 TEST(Policy, WholePowersOfNegativeNumbers) {
   EXPECT_THAT(pow(leaf({-2, 0}), -2).to_vector(), ElementsAre(.25, INFINITY));
   EXPECT_THAT(slopes([](const Tensor& x) { return pow(x, -1); }, {-2}), ElementsAre(-.25));

@@ -93,6 +93,23 @@ TEST(Cases, N20_LayerNormFarFromZeroInSingle) {
   expect_values(var(x), {5. / 3});
 }
 
+// The mean is no f32 here, and what rounding takes from it is not small beside the row.
+TEST(Cases, N20_LayerNormOfARowWhoseMeanIsRounded) {
+  for (const double base : {1e4, 1e5, 1e6}) {
+    const Tensor x = tensor({base, base + 1, base + 3}, {3}, f32);
+    const std::vector<double> expected{-1.06904242, -.267260604, 1.33630302};
+    expect_values(layer_norm(x), expected);
+    expect_values(var(x), {7. / 3});
+    const Tensor in = x.clone().requires_grad_();
+    const Tensor g = tensor({1, 2, -1}, {3}, f32);
+    const std::vector<double> kernel = grad(layer_norm(in), in, {.seed = g}).to_vector();
+    expect_values(grad(layer_norm(in), in, {.create_graph = true, .seed = g}), kernel);
+    const Tensor near = tensor({0, 1, 3}, {3}, f64).requires_grad_();
+    expect_values(grad(layer_norm(in), in, {.seed = g}),
+                  grad(layer_norm(near), near, {.seed = g.to(f64)}).to_vector());
+  }
+}
+
 TEST(Cases, N22_SumsThatStick) {
   expect_values(mean(ones({20'000'000}, f32)), {1});
   std::vector<double> values(1026, 1.);

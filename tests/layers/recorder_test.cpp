@@ -143,6 +143,19 @@ TEST(Recorder, TheInnermostThatKnowsTheLayerSeesIt) {
   EXPECT_EQ(outer.names().size(), 2u);
 }
 
+TEST(Recorder, MayEndInAnyOrder) {
+  const Fixture f;
+  auto first = std::make_unique<Recorder>(f.model);
+  auto second = std::make_unique<Recorder>(f.model);
+  first.reset();
+  f.model(some_tokens());
+  EXPECT_EQ(second->names().size(), 2u);
+  second.reset();
+  EXPECT_NO_THROW(f.model(some_tokens()));
+  const Transformer copy = f.model;
+  EXPECT_NO_THROW(copy(some_tokens()));
+}
+
 TEST(Recorder, AnOuterInterventionHoldsForItsModelWithin) {
   Fixture f, g;
   const Tensor plain = f.model(some_tokens());
