@@ -17,6 +17,11 @@ double share(std::int64_t part, std::int64_t whole) {
                : std::numeric_limits<double>::quiet_NaN();
 }
 
+/// How much of `whole` the first i of n even parts have.
+std::int64_t first_parts(std::int64_t whole, std::int64_t i, std::int64_t n) {
+  return whole / n * i + std::min(i, whole % n);
+}
+
 }  // namespace
 
 void Tally::add(const Tensor& logits, const Tokens& batch_targets) {
@@ -46,13 +51,14 @@ Evaluation evaluate(const Trainable& model, const Task& task, std::int64_t rows)
   const NoGrad quiet;
   const std::int64_t all = task.held_out_rows();
   rows = std::min(rows, all);
-  const std::int64_t batches = (rows + kRowsAtOnce - 1) / kRowsAtOnce;
+  const std::int64_t batches = 1 + (rows - 1) / kRowsAtOnce;
   Evaluation found{.alignment = std::numeric_limits<double>::quiet_NaN(), .rows = 0};
   Tally tally;
   double loss = 0;
   for (std::int64_t i = 0; i < batches; ++i) {
-    const std::int64_t first = i * all / batches;
-    const std::int64_t share_of_rows = (i + 1) * rows / batches - i * rows / batches;
+    const std::int64_t taken = first_parts(rows, i, batches);
+    const std::int64_t first = taken + first_parts(all - rows, i, batches);
+    const std::int64_t share_of_rows = first_parts(rows, i + 1, batches) - taken;
     const Batch batch = task.held_out(first, share_of_rows);
     const Tensor logits = model.logits(batch);
     loss += cross_entropy(logits, batch.targets, {.reduction = Reduction::sum}).item();

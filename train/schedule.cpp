@@ -25,7 +25,8 @@ Decay decay_named(std::string_view wanted) {
 }
 
 double Schedule::at(std::int64_t step) const {
-  if (step < warmup) return lr * static_cast<double>(step + 1) / static_cast<double>(warmup + 1);
+  if (step < warmup)
+    return lr * (static_cast<double>(step) + 1) / (static_cast<double>(warmup) + 1);
   if (decay == Decay::constant) return lr;
   if (step >= end) return min_lr;
   const double done = static_cast<double>(step - warmup) / static_cast<double>(end - warmup);

@@ -232,6 +232,31 @@ TEST(Evaluate, CountsTargetsAndRows) {
   EXPECT_NEAR(good.loss, 20 / 3., 1e-5);
 }
 
+TEST(Evaluate, CountsNoRowTwice) {
+  class Counting : public Task {
+   public:
+    std::int64_t context() const override { return inner_->context(); }
+    const Tokenizer& tokenizer() const override { return inner_->tokenizer(); }
+    Batch sample(std::int64_t rows, Rng& rng) const override { return inner_->sample(rows, rng); }
+    std::int64_t held_out_rows() const override { return 258; }
+    Batch held_out(std::int64_t first, std::int64_t rows) const override {
+      EXPECT_GE(first, next);
+      next = first + rows;
+      return inner_->held_out(0, rows);
+    }
+    mutable std::int64_t next = 0;
+
+   private:
+    std::unique_ptr<Task> inner_ = small_copy();
+  } task;
+  const Solved solved{task.vocabulary()};
+  for (std::int64_t rows : {1, 64, 65, 128, 191, 192, 193, 255, 256, 257, 258, 1000}) {
+    task.next = 0;
+    EXPECT_EQ(evaluate(trainable(solved), task, rows).rows, std::min<std::int64_t>(rows, 258));
+    EXPECT_LE(task.next, 258);
+  }
+}
+
 TEST(Evaluate, SpreadsFewRowsOverAll) {
   class Spread : public Task {
    public:
