@@ -1,5 +1,6 @@
 #include <heed/autograd/engine.h>
 #include <heed/train/accumulate.h>
+#include <heed/train/clip.h>
 
 #include <algorithm>
 
@@ -10,20 +11,27 @@ std::int64_t count_targets(const Tokens& targets) {
   return static_cast<std::int64_t>(ids.size()) - std::ranges::count(ids, kIgnore);
 }
 
-double accumulate_gradients(std::span<const Batch> parts,
+double accumulate_gradients(const Parameters& parameters, std::int64_t parts,
+                            const std::function<Batch()>& next,
                             const std::function<Tensor(const Batch&)>& loss) {
-  std::int64_t total = 0;
-  for (const Batch& part : parts) total += count_targets(part.targets);
-  double mean = 0;
-  for (const Batch& part : parts) {
+  for (NamedTensor parameter : parameters) parameter.value.clear_grad();
+  std::int64_t unit = 0, total = 0;  // targets of the first part that has any, and of all
+  double sum = 0;
+  for (std::int64_t i = 0; i < parts; ++i) {
+    const Batch part = next();
     const std::int64_t counted = count_targets(part.targets);
     if (counted == 0) continue;
-    const double weight = static_cast<double>(counted) / static_cast<double>(total);
+    if (unit == 0) unit = counted;
+    total += counted;
+    const double weight = static_cast<double>(counted) / static_cast<double>(unit);
     const Tensor of_part = loss(part);
-    mean += weight * of_part.item();
+    sum += weight * of_part.item();
     backward(of_part, {.seed = full(of_part.shape(), weight, of_part.dtype())});
   }
-  return mean;
+  if (total == unit) return sum;
+  const double share = static_cast<double>(unit) / static_cast<double>(total);
+  scale_gradients(parameters, share);
+  return share * sum;
 }
 
 }  // namespace heed

@@ -67,12 +67,7 @@ double grad_norm(const Parameters& parameters) {
   return unit * scaled_norm(parameters, 1 / unit);
 }
 
-double clip_grad_norm(const Parameters& parameters, double max_norm) {
-  if (!(max_norm > 0))
-    throw ValueError(text("clip_grad_norm: max_norm = ", max_norm, " is not above 0"));
-  const double norm = grad_norm(parameters);
-  if (norm <= max_norm) return norm;
-  const double factor = max_norm / norm;
+void scale_gradients(const Parameters& parameters, double factor) {
   for (const NamedTensor& parameter : parameters) {
     Tensor gradient = parameter.value.grad();
     if (!gradient.defined()) continue;
@@ -81,6 +76,14 @@ double clip_grad_norm(const Parameters& parameters, double max_norm) {
       for (T& x : gradient.mutate<T>()) x = static_cast<T>(x * factor);
     });
   }
+}
+
+double clip_grad_norm(const Parameters& parameters, double max_norm) {
+  if (!(max_norm > 0))
+    throw ValueError(text("clip_grad_norm: max_norm = ", max_norm, " is not above 0"));
+  const double norm = grad_norm(parameters);
+  if (norm <= max_norm) return norm;
+  scale_gradients(parameters, max_norm / norm);
   return norm;
 }
 

@@ -78,22 +78,22 @@ Trainer::Trainer(Trainable model, const Task& task, Optimizer& optimizer, Traine
 StepReport Trainer::step() {
   const auto start = std::chrono::steady_clock::now();
   StepReport report{.step = done_ + 1, .lr = options_.schedule.at(done_)};
-  std::vector<Batch> parts;
-  for (std::int64_t i = 0; i < options_.accumulate; ++i) {
-    parts.push_back(task_.sample(options_.batch, data_));
-    report.tokens += parts.back().inputs.numel();
-  }
+  const auto next = [&] {
+    Batch batch = task_.sample(options_.batch, data_);
+    report.tokens += batch.inputs.numel();
+    return batch;
+  };
+  Tally tally;
+  const auto loss = [&](const Batch& batch) {
+    const Tensor logits = model_.logits(batch);
+    tally.add(logits, batch.targets);
+    return cross_entropy(logits, batch.targets);
+  };
 
   optimizer_.set_lr(report.lr);
-  optimizer_.zero_grad();
-  Tally tally;
   {
     const Training scope(dropout_);
-    report.loss = accumulate_gradients(parts, [&](const Batch& batch) {
-      const Tensor logits = model_.logits(batch);
-      tally.add(logits, batch.targets);
-      return cross_entropy(logits, batch.targets);
-    });
+    report.loss = accumulate_gradients(model_.parameters, options_.accumulate, next, loss);
   }
   report.accuracy = tally.accuracy();
   if (callbacks_.reduce) callbacks_.reduce(model_.parameters);

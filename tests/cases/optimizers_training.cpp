@@ -76,7 +76,10 @@ TEST(Cases, O12AccumulationWeighsByTargets) {
                  {}};
   };
   const std::vector<Batch> parts{batch({0, kIgnore}), batch({1, 1, 1}), batch({kIgnore})};
-  EXPECT_NEAR(accumulate_gradients(parts, loss), 1.21300757, 1e-8);
+  EXPECT_NEAR(
+      accumulate_gradients(
+          {{"table", table}}, 3, [next = parts.begin()]() mutable { return *next++; }, loss),
+      1.21300757, 1e-8);
   const std::vector<double> accumulated = table.grad().to_vector();
 
   table.clear_grad();

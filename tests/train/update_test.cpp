@@ -34,6 +34,12 @@ TEST(Schedule, EveryLengthIsFinite) {
         }
 }
 
+TEST(Schedule, TheLongestWarmUpStartsAboveZero) {
+  const double first = Schedule{.lr = 1, .warmup = INT64_MAX, .end = INT64_MAX}.at(0);
+  EXPECT_GT(first, 0);
+  EXPECT_LT(first, 1e-18);
+}
+
 TEST(Schedule, NamesItsDecays) {
   for (Decay decay : {Decay::constant, Decay::linear, Decay::cosine})
     EXPECT_EQ(decay_named(name(decay)), decay);
@@ -101,11 +107,12 @@ TEST(Accumulate, OnePartIsTheBatchToTheBit) {
   const auto loss = [&](const Batch& b) {
     return cross_entropy(embedding(table, b.inputs), b.targets);
   };
-  const std::vector<Batch> parts{batch_of({0, 2, kIgnore})};
-  const double mean = accumulate_gradients(parts, loss);
+  const Batch batch = batch_of({0, 2, kIgnore});
+  const double mean = accumulate_gradients(
+      {{"table", table}}, 1, [&] { return batch; }, loss);
   const std::vector<double> accumulated = table.grad().to_vector();
   table.clear_grad();
-  const Tensor whole = loss(parts[0]);
+  const Tensor whole = loss(batch);
   backward(whole);
   EXPECT_EQ(mean, whole.item());
   EXPECT_EQ(accumulated, table.grad().to_vector());
@@ -113,12 +120,11 @@ TEST(Accumulate, OnePartIsTheBatchToTheBit) {
 
 TEST(Accumulate, NoTargetAtAllIsNoLossAndNoGradient) {
   Tensor table = zeros({1, 3}).requires_grad_();
-  const std::vector<Batch> parts{batch_of({kIgnore}), batch_of({kIgnore, kIgnore})};
-  EXPECT_EQ(accumulate_gradients(parts,
-                                 [&](const Batch& b) {
-                                   return cross_entropy(embedding(table, b.inputs), b.targets);
-                                 }),
-            0);
+  const auto next = [] { return batch_of({kIgnore}); };
+  const auto loss = [&](const Batch& b) {
+    return cross_entropy(embedding(table, b.inputs), b.targets);
+  };
+  EXPECT_EQ(accumulate_gradients({{"table", table}}, 2, next, loss), 0);
   EXPECT_FALSE(table.grad().defined());
 }
 

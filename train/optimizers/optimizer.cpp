@@ -1,4 +1,5 @@
 #include <heed/autograd/error.h>
+#include <heed/autograd/node.h>
 #include <heed/train/optimizers/optimizer.h>
 
 #include <algorithm>
@@ -17,6 +18,10 @@ Optimizer::Optimizer(std::string_view name, Parameters parameters, double lr, do
   check_range("weight_decay", weight_decay, 0, std::numeric_limits<double>::infinity());
   for (NamedTensor& parameter : parameters) {
     const Tensor& x = parameter.value;
+    if (!x.requires_grad() || !x.node()->is_leaf())
+      throw GraphError(text(name_, ": ", parameter.name, " collects no gradient, as it is ",
+                            x.requires_grad() ? "the output of an op" : "a constant",
+                            "; give it leaves, as requires_grad_() makes them"));
     const auto same = std::ranges::find(
         parameters_, x.storage(), [](const NamedTensor& known) { return known.value.storage(); });
     if (same != parameters_.end()) {

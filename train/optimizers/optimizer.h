@@ -48,8 +48,9 @@ class Optimizer {
   };
 
   /// `moments` names the running averages to keep of each parameter; they start at 0. A parameter
-  /// listed twice counts once. Throws GraphError if two of them share their values but not their
-  /// gradient, and ValueError for a bad lr or weight_decay.
+  /// listed twice counts once. Throws GraphError for a constant or the output of an op, and if two
+  /// of them share their values but not their gradient, and ValueError for a bad lr or
+  /// weight_decay.
   Optimizer(std::string_view name, Parameters parameters, double lr, double weight_decay,
             const DecayRule& decays, std::vector<std::string> moments);
   /// Throws ValueError naming `option` unless low <= value < high.
