@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <filesystem>
 #include <fstream>
 #include <system_error>
 #include <utility>
@@ -15,6 +16,11 @@ std::string read_file(const std::string& path) {
   const auto unreadable = [&path] {
     return FileError(text(path, ": cannot be read: ", std::generic_category().message(errno)));
   };
+  std::error_code error;
+  const std::filesystem::file_status status = std::filesystem::status(path, error);
+  if (std::filesystem::is_directory(status)) throw FileError(text(path, ": is a directory"));
+  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status))
+    throw FileError(text(path, ": is no regular file; it might never end"));
   std::ifstream file(path, std::ios::binary);
   if (!file) throw unreadable();
   std::string bytes;

@@ -8,7 +8,7 @@
 
 namespace heed {
 
-/// Every byte of a file. Throws FileError if it is missing, unreadable, empty or a directory.
+/// Every byte of a file. Throws FileError if it is missing, unreadable, empty or no regular file.
 std::string read_file(const std::string& path);
 
 /// UTF-8 text without a byte order mark and with \n for \r\n. Throws FileError, naming `source` and
