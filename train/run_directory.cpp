@@ -62,17 +62,18 @@ RunDirectory RunDirectory::open(const fs::path& path) {
   fs::path newest;
   fs::file_time_type newest_time;
   std::error_code error;
-  for (const auto& entry : fs::directory_iterator(path, error)) {
-    if (!is_run(entry.path())) continue;
-    const fs::file_time_type time = fs::last_write_time(entry.path() / "config.toml");
-    if (!newest.empty() && time <= newest_time) continue;
-    newest = entry.path();
+  for (fs::directory_iterator entry(path, error), end; !error && entry != end;
+       entry.increment(error)) {
+    if (!is_run(entry->path())) continue;
+    std::error_code gone;  // others may remove runs meanwhile
+    const fs::file_time_type time = fs::last_write_time(entry->path() / "config.toml", gone);
+    if (gone || (!newest.empty() && time <= newest_time)) continue;
+    newest = entry->path();
     newest_time = time;
   }
   if (error) throw FileError(text("no run at ", path.string(), ": ", error.message()));
   if (newest.empty())
-    throw FileError(text("no run at ", path.string(),
-                         ": a run is a folder with a config.toml, such as `heed train` makes"));
+    throw FileError(text("no run at ", path.string(), ": a run is a folder with a config.toml"));
   return RunDirectory(newest);
 }
 
