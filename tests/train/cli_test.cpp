@@ -2,8 +2,10 @@
 #include <gmock/gmock.h>
 #include <heed/autograd/autograd.h>
 #include <heed/train/train.h>
+#include <sys/wait.h>
 
 #include <csignal>
+#include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -92,22 +94,30 @@ INSTANTIATE_TEST_SUITE_P(
                 "heads = 3 does not divide d_model = 32"},
         Refused{{"train", "copy", "--steps", "-1"},
                 2,
-                "steps = -1: it must be a whole number, 0 or more"},
+                "steps = -1 is out of range: it must be a whole number from 0 to 1000000000000"},
         Refused{{"train", "copy", "--steps", "1.5"}, 2, "steps = 1.5: it must be a whole number"},
-        Refused{{"train", "copy", "--steps", "99999999999999999999"}, 2, "it must be"},
+        Refused{{"train", "copy", "--steps", "99999999999999999999"},
+                2,
+                "steps = 99999999999999999999 is out of range"},
+        Refused{{"train", "copy", "--steps", "0x5"}, 2, "steps = 0x5: it must be a whole number"},
+        Refused{{"train", "copy", "--steps"}, 2, "--steps needs a value; see"},
+        Refused{{"train", "copy", "--lr", "1e400"}, 2, "lr = 1e400 is out of range"},
         Refused{{"train", "copy", "--layers", "0"}, 2, "from 1 to 1000"},
-        Refused{{"train", "copy", "--lr", "fast"}, 2, "lr = fast: it must be a number, 0 or more"},
+        Refused{{"train", "copy", "--lr", "fast"},
+                2,
+                "lr = fast: it must be a finite number, 0 or more"},
         Refused{{"train", "copy", "--lr", "nan"}, 2, "lr = nan"},
         Refused{{"train", "copy", "--lr", "inf"}, 2, "lr = inf"},
         Refused{{"train", "copy", "--lr", "0,001"}, 2, "lr = 0,001"},
         Refused{{"train", "copy", "--lr", ""}, 2, "lr"},
-        Refused{{"train", "copy", "--min-lr", "1"}, 2, "min_lr = 1"},
+        Refused{{"train", "copy", "--min-lr", "1"}, 2, "--min-lr = 1 is above --lr = 0.003"},
         Refused{{"train", "copy", "--schedule", "cosin"}, 2, "constant, linear or cosine"},
         Refused{{"train", "copy", "--beta2", "1"}, 2, "beta2 = 1"},
         Refused{{"train", "copy", "--context", "31"}, 2, "context = 31"},
         Refused{{"train", "text"}, 2, "needs a file"},
         Refused{{"train", "text", "none.txt"}, 3, "none.txt: cannot be read: No such file"},
         Refused{{"train", "text", "/"}, 3, "directory"},
+        Refused{{"train", "text", "/dev/zero"}, 3, "/dev/zero: is no regular file"},
         Refused{{"train", "copy", "--config", "none.toml"}, 3, "none.toml"},
         Refused{{"train", "copy", "--out", "/proc/none"},
                 1,
@@ -115,7 +125,11 @@ INSTANTIATE_TEST_SUITE_P(
         Refused{{"train", "copy", "--out", "/dev/null"}, 1, "/dev/null"},
         Refused{{"eval"}, 2, "run is required"}, Refused{{"eval", "none"}, 3, "no run at none"},
         Refused{{"eval", "/proc"}, 3, "no run at /proc"},
-        Refused{{"eval", ".", "--rows", "0"}, 2, "--rows"},
+        Refused{{"eval", ".", "--rows", "0"}, 2, "--rows = 0 is out of range"},
+        Refused{{"eval", ".", "--rows", "0x10"}, 2, "--rows = 0x10: it must be"},
+        Refused{{"sample", ".", "--prompt", "a", "--seed", "99999999999999999999"},
+                2,
+                "--seed = 99999999999999999999 is out of range"},
         Refused{{"sample", ".", "--prompt", "a"}, 3, "no run at ."},
         Refused{{"sample", "."}, 2, "--prompt is required"},
         Refused{{"tasks", "cpoy"}, 2, "did you mean \"copy\"?"}));
@@ -125,7 +139,7 @@ TEST(CommandLine, RefusesConfigFilesByLine) {
   const std::vector<std::pair<std::string, std::string>> files{
       {"lr = 0.1\nlyers = 3\n",
        "c.toml, line 2: unknown setting \"lyers\"; did you mean \"layers\"?"},
-      {"layers = 0", "line 1: layers = 0: it must be"},
+      {"layers = 0", "line 1: layers = 0 is out of range: it must be"},
       {"just words", "line 1: expected ="},
       {"layers 3", "line 1: expected ="},
       {"layers = 3 4", "line 1: expected the end of the line"},
@@ -304,6 +318,13 @@ TEST(SavedRun, IsRefusedIfDamaged) {
   std::string other = whole;
   other.replace(other.find("d-model = 8"), 11, "d-model = 6");
   expect_refused(other, "does not fit the model");
+  other = whole;
+  const std::string_view step = R"("heed.step":"1")";
+  other.replace(other.find(step), step.size(), R"("heed.step":"x")");
+  expect_refused(other, "heed.step = x");
+  other = whole;
+  other.replace(other.find("layers = 2"), 10, "layers = 9");
+  expect_refused(other, "its settings ask for at least");
   std::filesystem::remove(file);
   EXPECT_THAT(run_heed({"eval", "runs"}, start).err, HasSubstr("has no checkpoint"));
 }
@@ -333,9 +354,9 @@ TEST(Sample, RefusesWhatItCannotRead) {
   };
   refused({"--prompt", "abz"}, "position 2");
   refused({"--prompt", ""}, "empty");
-  refused({"--prompt", "a", "--temperature", "-1"}, "temperature = -1");
+  refused({"--prompt", "a", "--temperature", "-1"}, "temperature = -1 is out of range");
   refused({"--prompt", "a", "--temperature", "nan"}, "temperature");
-  refused({"--prompt", "a", "--top-k", "0"}, "top_k = 0");
+  refused({"--prompt", "a", "--top-k", "0"}, "--top-k = 0 is out of range");
   refused({"--prompt", "a", "--tokens", "-1"}, "-1");
 }
 
@@ -461,6 +482,69 @@ TEST(Cases, U07ADivergedTrainingStopsAndKeepsTheLastGoodWeights) {
   const Outcome evaluated = run_heed({"eval", "runs", "--json"}, {.folder = folder.path()});
   ASSERT_EQ(evaluated.code, 0) << evaluated.err;
   EXPECT_LT(json_lines(evaluated.out).at(0)["loss"], 4);
+}
+
+// ---- outputs nobody reads, files that cannot grow
+
+/// The exit code of a shell command in which $HEED trains a moment.
+int shell(const TemporaryFolder& folder, const std::string& command) {
+  std::string words;
+  for (const std::string& word : tiny()) words += " " + word;
+  const int status = std::system(
+      ("cd '" + folder.path().string() + "' && HEED='" HEED_PROGRAM + words + "' && " + command)
+          .c_str());
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+TEST(Outputs, MayBeClosedWithoutReachingAFile) {
+  const TemporaryFolder folder;
+  EXPECT_EQ(shell(folder, "$HEED >/dev/null 2>&-"), 0);
+  json_lines(read_file(only_run(folder / "runs") / "metrics.jsonl"));
+  EXPECT_EQ(shell(folder, "$HEED --out closed >&- 2>/dev/null"), 1) << "the result is lost";
+  json_lines(read_file(only_run(folder / "closed") / "metrics.jsonl"));
+  EXPECT_EQ(shell(folder, "$HEED --help >/dev/full 2>/dev/null"), 1);
+}
+
+TEST(Outputs, OfAClosedPipeEndNoTraining) {
+  const TemporaryFolder folder;
+  EXPECT_EQ(shell(folder, "{ $HEED; echo $? > code; } 2>&1 | true"), 0);
+  EXPECT_EQ(read_file(folder / "code"), "1\n");
+  const Outcome found = run_heed({"eval", "runs", "--json"}, {.folder = folder.path()});
+  EXPECT_EQ(json_lines(found.out).at(0)["steps"], 20) << "the work is saved";
+}
+
+TEST(Outputs, OfAFullDiskLeaveNothingHalfDone) {
+  const TemporaryFolder folder;
+  EXPECT_EQ(shell(folder, "(ulimit -f 4; $HEED --d-model 64 >/dev/null 2>&1)"), 1);
+  EXPECT_TRUE(std::filesystem::is_empty(folder / "runs"));
+}
+
+TEST(Training, LimitsTheRecipesMinLrToLr) {
+  const TemporaryFolder folder;
+  write_file(folder / "text", std::string(400, 'a') + "b");
+  const std::vector<std::string> words{"train", "text",    "text", "--steps",   "1", "--lr",
+                                       "1e-5",  "--batch", "1",    "--context", "4"};
+  EXPECT_EQ(run_heed(words, {.folder = folder.path()}).code, 0);
+  EXPECT_THAT(lines_of(read_file(only_run(folder / "runs") / "config.toml")),
+              Contains("min-lr = 1e-05"));
+}
+
+TEST(Training, OfAFileWhoseNameIsNotUtf8IsRefused) {
+  const TemporaryFolder folder;
+  write_file(folder / "\xff", std::string(400, 'a'));
+  const Outcome found = run_heed({"train", "text", "\xff"}, {.folder = folder.path()});
+  EXPECT_EQ(found.code, 2);
+  EXPECT_THAT(found.err, HasSubstr("is not UTF-8"));
+  EXPECT_FALSE(std::filesystem::exists(folder / "runs"));
+}
+
+TEST(Training, OfNoStepsSaysNoLoss) {
+  const TemporaryFolder folder;
+  const Outcome found = run_heed(tiny({"--steps", "0"}), {.folder = folder.path()});
+  EXPECT_EQ(found.code, 0);
+  EXPECT_THAT(found.err, AllOf(HasSubstr("step 0/0  unseen"), Not(HasSubstr("nan"))));
+  EXPECT_THAT(run_heed(tiny({"--steps", "1"}), {.folder = folder.path()}).out,
+              HasSubstr("after 1 step in"));
 }
 
 }  // namespace

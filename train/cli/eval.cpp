@@ -1,6 +1,7 @@
 #include <heed/autograd/error.h>
 #include <heed/train/atomic_file.h>
 #include <heed/train/cli/commands.h>
+#include <heed/train/cli/numbers.h>
 #include <heed/train/cli/output.h>
 #include <heed/train/cli/progress.h>
 #include <heed/train/cli/saved_run.h>
@@ -60,8 +61,8 @@ int eval(const Arguments& arguments) {
                        {"checkpoint", run.checkpoint}}));
     return kOk;
   }
-  out.line(fmt::format("{} after {} steps, {} unseen rows: {}", settings.task, run.step, found.rows,
-                       describe(found)));
+  out.line(fmt::format("{} after {}, {}: {}", settings.task, counted(run.step, "step"),
+                       counted(found.rows, "unseen row"), describe(found)));
   for (const auto& [name, loss] : task->baselines())
     out.line(fmt::format("baseline, {}: loss {:.4f}", name, loss));
   out.line("");
@@ -78,9 +79,7 @@ void add_eval(CLI::App& program, Action& action) {
   command->add_option("run", arguments->run, "a run, a folder of runs (its newest), a checkpoint")
       ->type_name("RUN")
       ->required();
-  command->add_option("--rows", arguments->rows, "how many rows, 1 or more [all]")
-      ->type_name("N")
-      ->check(CLI::PositiveNumber);
+  add_number(*command, "--rows", Whole{1}, arguments->rows, "how many rows, 1 or more [all]");
   command->add_option("--file", arguments->file, "another text than that of the training")
       ->type_name("FILE");
   command->add_option("--svg", arguments->svg, "also draw the maps of the heads into this file")

@@ -1,12 +1,15 @@
+#include <fcntl.h>
 #include <heed/autograd/error.h>
 #include <heed/data/suggest.h>
 #include <heed/train/cli/build_info.h>
 #include <heed/train/cli/commands.h>
 #include <heed/train/cli/output.h>
+#include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
+#include <csignal>
 #include <new>
+#include <sstream>
 #include <string>
 #include <variant>
 #include <vector>
@@ -14,25 +17,38 @@
 namespace heed::cli {
 namespace {
 
+/// What the parser says, as a sentence of ours.
+std::string explanation(const CLI::ParseError& error) {
+  std::string reason = error.what();
+  if (const std::size_t at = reason.find(": 1 required "); at != std::string::npos)
+    return reason.substr(0, at) + " needs a value";
+  if (reason == "A subcommand is required") return "a command is required";
+  return reason;
+}
+
+std::string joined(const std::string& complaint, const std::string& help) {
+  return complaint.ends_with('?') ? complaint + " (" + help + ")" : complaint + "; " + help;
+}
+
 /// Why a command line was not understood, and what may have been meant.
 std::string complaint(const CLI::App& program, const CLI::ParseError& error) {
   const auto chosen = program.get_subcommands();
   const CLI::App& command = chosen.empty() ? program : *chosen.front();
   const std::string help =
-      "; see " + command_name() + (chosen.empty() ? "" : " " + command.get_name()) + " --help";
+      "see " + command_name() + (chosen.empty() ? "" : " " + command.get_name()) + " --help";
   const std::vector<std::string> extras = program.remaining(true);
-  if (extras.empty()) return error.what() + help;
+  if (extras.empty()) return joined(explanation(error), help);
 
   const std::string& extra = extras.front();
   std::vector<std::string> known;
   if (extra.starts_with('-')) {
     for (const CLI::Option* option : command.get_options())
       for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
-    return unknown_name("option", extra.substr(0, extra.find('=')), known) + help;
+    return joined(unknown_name("option", extra.substr(0, extra.find('=')), known), help);
   }
-  if (!chosen.empty()) return text("unexpected argument \"", extra, "\"", help);
+  if (!chosen.empty()) return joined(text("unexpected argument \"", extra, "\""), help);
   for (const CLI::App* each : program.get_subcommands(nullptr)) known.push_back(each->get_name());
-  return unknown_name("command", extra, known) + help;
+  return joined(unknown_name("command", extra, known), help);
 }
 
 int complain(Exit code, const std::string& reason) {
@@ -57,7 +73,14 @@ int run(int argc, char** argv) {
   try {
     program.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) return program.exit(error);  // --help, --version
+    if (error.get_exit_code() == 0) {  // --help, --version
+      std::ostringstream asked_for;
+      program.exit(error, asked_for, asked_for);
+      std::string shown = asked_for.str();
+      while (shown.ends_with('\n')) shown.pop_back();
+      out.raw(shown);
+      return kOk;
+    }
     return complain(kUsage, complaint(program, error));
   }
   return action();
@@ -81,10 +104,21 @@ int run_and_report(int argc, char** argv) {
   }
 }
 
+/// What is written must not reach a file that got the number of a closed output, nor end the
+/// program by a signal: the call that fails is where it is dealt with.
+void prepare_process() {
+  int opened = -1;  // the lowest number that is free; what is only read refuses to be written
+  while ((opened = ::open("/dev/null", O_RDONLY)) >= 0 && opened <= STDERR_FILENO) {
+  }
+  if (opened > STDERR_FILENO) ::close(opened);
+  for (int signal : {SIGPIPE, SIGXFSZ}) std::signal(signal, SIG_IGN);
+}
+
 }  // namespace
 }  // namespace heed::cli
 
 int main(int argc, char** argv) {
+  heed::cli::prepare_process();
   heed::cli::set_command_name(argv[0]);
   return heed::cli::run_and_report(argc, argv);
 }

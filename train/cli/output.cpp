@@ -81,6 +81,10 @@ std::string shell_word(std::string_view word) {
   return quoted + "'";
 }
 
+std::string counted(std::int64_t count, std::string_view thing) {
+  return fmt::format("{} {}{}", count, thing, count == 1 ? "" : "s");
+}
+
 std::string duration(double seconds) {
   const auto whole = static_cast<std::int64_t>(std::ceil(std::max(seconds, 0.)));
   if (whole < 3600) return fmt::format("{}:{:02}", whole / 60, whole % 60);

@@ -3,6 +3,7 @@
 #include <heed/autograd/error.h>
 #include <heed/train/view/terminal.h>
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -54,6 +55,9 @@ void set_command_name(std::string_view called_as);
 
 /// For a shell: in single quotes if it has to be.
 std::string shell_word(std::string_view word);
+
+/// 1 step, 2 steps
+std::string counted(std::int64_t count, std::string_view thing);
 
 /// 0:07, 12:34, 1:02:03
 std::string duration(double seconds);

@@ -18,13 +18,19 @@ std::string fit(std::string line, int width) {
   return line;
 }
 
+/// A share, which is NaN if there was nothing to share.
+std::string percent(double share, int digits) {
+  return std::isnan(share) ? "-" : fmt::format("{:.{}f} %", 100 * share, digits);
+}
+
 double seconds(Clock::duration time) { return std::chrono::duration<double>(time).count(); }
 
 }  // namespace
 
 std::string describe(const Evaluation& evaluation) {
-  std::string text = fmt::format("loss {:.4f}, accuracy {:.2f} %, exact {:.2f} %", evaluation.loss,
-                                 100 * evaluation.accuracy, 100 * evaluation.exact_match);
+  std::string text =
+      fmt::format("loss {:.4f}, accuracy {}, exact {}", evaluation.loss,
+                  percent(evaluation.accuracy, 2), percent(evaluation.exact_match, 2));
   if (!std::isnan(evaluation.alignment))
     text += fmt::format(", alignment {:.2f}", evaluation.alignment);
   return text;
@@ -63,11 +69,12 @@ void Progress::finish() {
 }
 
 std::string Progress::status() const {
+  if (last_.step == 0) return fmt::format("step 0/{}", steps_);
   const double elapsed = seconds(Clock::now() - start_);
-  const auto done = static_cast<double>(std::max<std::int64_t>(last_.step, 1));
+  const auto done = static_cast<double>(last_.step);
   const double left = elapsed / done * static_cast<double>(steps_ - last_.step);
-  return fmt::format("step {}/{}  loss {:.4f}  accuracy {:.1f} %  {:.0f} tokens/s  ETA {}",
-                     last_.step, steps_, last_.loss, 100 * last_.accuracy,
+  return fmt::format("step {}/{}  loss {:.4f}  accuracy {}  {:.0f} tokens/s  ETA {}", last_.step,
+                     steps_, last_.loss, percent(last_.accuracy, 1),
                      static_cast<double>(tokens_) / elapsed, duration(left));
 }
 

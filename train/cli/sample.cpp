@@ -1,11 +1,13 @@
 #include <heed/autograd/error.h>
 #include <heed/train/cli/commands.h>
+#include <heed/train/cli/numbers.h>
 #include <heed/train/cli/output.h>
 #include <heed/train/cli/saved_run.h>
 #include <heed/train/metrics.h>
 #include <heed/train/sampling.h>
 
 #include <algorithm>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -60,18 +62,14 @@ void add_sample(CLI::App& program, Action& action) {
   command->add_option("--prompt", arguments->prompt, "what to continue")
       ->type_name("TEXT")
       ->required();
-  command
-      ->add_option("--tokens", arguments->tokens,
-                   "how many to add, 0 or more [a text: 200; else: to the end of the context]")
-      ->type_name("N");
-  command
-      ->add_option("--temperature", arguments->temperature,
-                   "0 for the likeliest, 1 as learnt, more for more variety [a text: 0.8; else: 0]")
-      ->type_name("X");
-  command->add_option("--top-k", arguments->top_k, "choose among the k likeliest, 1 or more [all]")
-      ->type_name("K");
-  command->add_option("--seed", arguments->seed, "of the choices, any whole number [1]")
-      ->type_name("N");
+  add_number(*command, "--tokens", Whole{}, arguments->tokens,
+             "how many to add, 0 or more [a text: 200; else: to the end of the context]");
+  add_number(*command, "--temperature", Real{}, arguments->temperature,
+             "0 for the likeliest, 1 as learnt, more for more variety [a text: 0.8; else: 0]");
+  add_number(*command, "--top-k", Whole{1}, arguments->top_k,
+             "choose among the k likeliest, 1 or more [all]");
+  add_number(*command, "--seed", Whole{0, std::numeric_limits<std::int64_t>::max()},
+             arguments->seed, "of the choices, any whole number from 0 on [1]");
   command->add_flag("--json", arguments->json, "one JSON object");
   command->callback([&action, arguments] { action = [arguments] { return sample(*arguments); }; });
 }

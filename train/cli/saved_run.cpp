@@ -1,8 +1,9 @@
 #include <heed/autograd/error.h>
 #include <heed/train/checkpoint.h>
+#include <heed/train/cli/numbers.h>
 #include <heed/train/cli/saved_run.h>
 
-#include <charconv>
+#include <system_error>
 
 namespace heed::cli {
 namespace {
@@ -12,11 +13,26 @@ constexpr const char* kTokenizer = "heed.tokenizer";
 constexpr const char* kStep = "heed.step";
 
 std::filesystem::path checkpoint_of(const std::filesystem::path& path) {
-  if (std::filesystem::is_regular_file(path)) return path;
+  std::error_code unknown;
+  if (std::filesystem::is_regular_file(path, unknown)) return path;
   const RunDirectory run = RunDirectory::open(path);
-  if (!std::filesystem::exists(run.last_checkpoint()))
+  if (!std::filesystem::exists(run.last_checkpoint(), unknown))
     throw FileError(text("the run ", run.path().string(), " has no checkpoint"));
   return run.last_checkpoint();
+}
+
+/// Refuses settings that would build a model far larger than what the file holds.
+void check_size(const TransformerConfig& config, const Parameters& tensors,
+                std::string_view checkpoint) {
+  const auto d = static_cast<double>(config.d_model);
+  const double d_ff = config.d_ff ? static_cast<double>(config.d_ff) : 4 * d;
+  const double matrices = static_cast<double>(2 * config.vocabulary + config.context) * d +
+                          static_cast<double>(config.layers) * d * (4 * d + 2 * d_ff);
+  std::int64_t held = 0;
+  for (const NamedTensor& tensor : tensors) held += tensor.value.numel();
+  if (matrices > static_cast<double>(held))
+    throw FileError(text(checkpoint, " does not fit the model; its settings ask for at least ",
+                         static_cast<std::int64_t>(matrices), " weights, but it holds ", held));
 }
 
 }  // namespace
@@ -43,12 +59,12 @@ SavedRun load_run(const std::filesystem::path& path) {
     Settings settings = settings_of(task_in_config(config, kConfig));
     apply_config(settings, config, kConfig);
     std::unique_ptr<Tokenizer> tokenizer = load_tokenizer(metadata(kTokenizer));
+    const std::int64_t step = Whole{}.read(kStep, metadata(kStep));
+    const TransformerConfig config_of_model = model_config(settings, tokenizer->size());
+    check_size(config_of_model, file.tensors, checkpoint);
     Rng rng(0);
-    Transformer model(model_config(settings, tokenizer->size()), rng);
+    Transformer model(config_of_model, rng);
     copy_parameters(file.tensors, named_parameters(model), checkpoint);
-    std::int64_t step = 0;
-    const std::string& steps = metadata(kStep);
-    std::from_chars(steps.data(), steps.data() + steps.size(), step);
     return {checkpoint, std::move(settings), std::move(tokenizer), std::move(model), step};
   } catch (const ValueError& error) {  // what it says of itself is no model
     throw FileError(text(checkpoint, ": ", error.what()));

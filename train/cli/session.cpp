@@ -86,34 +86,47 @@ class Session {
                   .on_evaluate = [this](std::int64_t step,
                                         const Evaluation& found) { evaluated(step, found); },
                   .stop = Interrupts::requested}),
-        run_(make_run(options.out, settings, model_, task)) {
-    const std::string path = run_.path().string();
-    log_.set_pattern("%Y-%m-%d %H:%M:%S.%e  %v");
-    log_.flush_on(spdlog::level::info);
-    log_.info("{} parameters, {} ids, into {}", count(model_), task.vocabulary(), path);
-    err.line(fmt::format("{}: {} parameters, {} steps, into {}", settings.task, count(model_),
-                         settings.steps, path));
-    if (options.json) out.raw(json_line({{"event", "start"}, {"run", path}}));
-  }
+        run_(make_run(options.out, settings, model_, task)) {}
 
   int run() {
-    const auto start = std::chrono::steady_clock::now();
     try {
-      const std::optional<Evaluation> last = trainer_.run();
-      progress_.finish();
-      if (!last) return interrupted();
-      const std::chrono::duration<double> time = std::chrono::steady_clock::now() - start;
-      finished(*last, time.count());
-      return kOk;
+      announce();
+      return train();
     } catch (const NonFinite& error) {
       progress_.finish();
       log_.info("{}", error.what());
       throw NonFinite(text(error.what(), "; the last good weights are ",
                            run_.last_checkpoint().string(), "; try a smaller --lr"));
+    } catch (...) {  // a run without a step is of no use to anybody
+      std::error_code ignored;
+      if (settings_.steps > 0 && trainer_.steps_done() == 0)
+        std::filesystem::remove_all(run_.path(), ignored);
+      throw;
     }
   }
 
  private:
+  void announce() {
+    const std::string path = run_.path().string();
+    log_.set_pattern("%Y-%m-%d %H:%M:%S.%e  %v");
+    log_.flush_on(spdlog::level::info);
+    log_.set_error_handler([](const std::string& reason) { throw WriteError(reason); });
+    log_.info("{} parameters, {} ids, into {}", count(model_), task_.vocabulary(), path);
+    err.line(fmt::format("{}: {} parameters, {}, into {}", settings_.task, count(model_),
+                         counted(settings_.steps, "step"), path));
+    if (options_.json) out.raw(json_line({{"event", "start"}, {"run", path}}));
+  }
+
+  int train() {
+    const auto start = std::chrono::steady_clock::now();
+    const std::optional<Evaluation> last = trainer_.run();
+    progress_.finish();
+    if (!last) return interrupted();
+    const std::chrono::duration<double> time = std::chrono::steady_clock::now() - start;
+    finished(*last, time.count());
+    return kOk;
+  }
+
   void stepped(const StepReport& report) {
     progress_.step(report);
     if (!report.update_ratio) return;
@@ -174,8 +187,8 @@ class Session {
                          {"run", path}}));
       return;
     }
-    out.line(fmt::format("{} after {} steps in {:.1f} s, {} unseen rows: {}", settings_.task,
-                         settings_.steps, seconds, last.rows, describe(last)));
+    out.line(fmt::format("{} after {} in {:.1f} s, {} unseen rows: {}", settings_.task,
+                         counted(settings_.steps, "step"), seconds, last.rows, describe(last)));
     if (!progress_.watched()) draw_heads();
     out.line(fmt::format("\nNext:\n  {0} sample {1} --prompt {2}\n  {0} eval {1}", command_name(),
                          shell_word(path), shell_word(example_prompt(task_))));
@@ -202,6 +215,7 @@ class Session {
   Trainer trainer_;
   const Batch probe_ = task_.sample(kProbeRows, probe_rng_);  // whose heads are shown
   const std::vector<std::vector<Cell>> cells_ = alignment_cells(task_, probe_);
+  const Interrupts interrupts_;  // from here on there is something to save
   RunDirectory run_;
   MetricsFile metrics_{run_.metrics()};
   spdlog::logger log_{"heed", std::make_shared<spdlog::sinks::basic_file_sink_st>(run_.log())};
@@ -211,7 +225,6 @@ class Session {
 }  // namespace
 
 int run_session(const Settings& settings, const Task& task, const SessionOptions& options) {
-  const Interrupts interrupts;
   try {
     return Session(settings, task, options).run();
   } catch (const FileError& error) {  // files are only written here

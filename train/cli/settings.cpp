@@ -1,70 +1,27 @@
 #include <heed/autograd/error.h>
 #include <heed/data/suggest.h>
 #include <heed/train/cli/config_file.h>
+#include <heed/train/cli/numbers.h>
 #include <heed/train/cli/settings.h>
 #include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 #include <limits>
 #include <vector>
 
 namespace heed::cli {
 namespace {
 
-constexpr std::int64_t kUnlimited = std::numeric_limits<std::int64_t>::max();
-
-/// The whole text as a number, read the same way in every locale; false if it is none.
-template <class T>
-bool read_number(std::string_view text, T& value) {
-  const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, value);
-  return error == std::errc() && stop == end;
-}
-
-[[noreturn]] void refuse(const std::string& name, std::string_view value,
-                         const std::string& range) {
-  throw ValueError(text(name, " = ", value, ": it must be ", range));
-}
-
-Setting whole(std::string group, std::string name, std::string help, std::int64_t low,
-              std::int64_t high, std::int64_t Settings::*member) {
-  std::string range = high == kUnlimited ? fmt::format("a whole number, {} or more", low)
-                                         : fmt::format("a whole number from {} to {}", low, high);
-  return {.name = name,
-          .group = std::move(group),
-          .help = std::move(help),
-          .range = range,
-          .quoted = false,
-          .get = [member](const Settings& s) { return fmt::format("{}", s.*member); },
-          .set =
-              [=](Settings& s, std::string_view written) {
-                std::int64_t value = 0;
-                if (!read_number(written, value) || value < low || value > high)
-                  refuse(name, written, range);
-                s.*member = value;
-              }};
-}
-
-Setting real(std::string group, std::string name, std::string help, double high,
-             double Settings::*member) {
-  std::string range =
-      std::isinf(high) ? "a number, 0 or more" : fmt::format("a number from 0 to {}", high);
+template <class Range, class Member>
+Setting number(std::string group, std::string name, std::string help, Range range, Member member) {
   return {
       .name = name,
       .group = std::move(group),
       .help = std::move(help),
-      .range = range,
+      .range = range.range(),
       .quoted = false,
       .get = [member](const Settings& s) { return fmt::format("{}", s.*member); },
-      .set =
-          [=](Settings& s, std::string_view written) {
-            double value = 0;
-            if (!read_number(written, value) || !std::isfinite(value) || value < 0 || value > high)
-              refuse(name, written, range);
-            s.*member = value;
-          }};
+      .set = [=](Settings& s, std::string_view written) { s.*member = range.read(name, written); }};
 }
 
 Setting schedule_setting() {
@@ -76,48 +33,48 @@ Setting schedule_setting() {
           .quoted = true,
           .get = [](const Settings& s) { return s.schedule; },
           .set =
-              [](Settings& s, std::string_view written) {
+              [=](Settings& s, std::string_view written) {
                 try {
                   s.schedule = name(decay_named(written));
                 } catch (const ValueError&) {
-                  refuse("schedule", written, kRange);
+                  throw ValueError(text("schedule = ", written, ": it must be ", kRange));
                 }
               }};
 }
 
 std::vector<Setting> list_settings() {
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  constexpr std::int64_t kAnySeed = std::numeric_limits<std::int64_t>::max();
   const std::string model = "Model", training = "Training";
   return {
-      whole(model, "layers", "blocks of attention and MLP", 1, 1000, &Settings::layers),
-      whole(model, "heads", "attention heads of a block; they divide d-model", 1, 1000,
-            &Settings::heads),
-      whole(model, "d-model", "channels between the blocks", 1, 8192, &Settings::d_model),
-      whole(model, "d-ff", "channels within the MLP; 0 for four times d-model", 0, 65536,
-            &Settings::d_ff),
-      whole(model, "context", "positions the model sees", 1, 65536, &Settings::context),
-      real(model, "dropout", "probability that a value is dropped in training", 1,
-           &Settings::dropout),
-      whole(training, "steps", "updates of the weights", 0, kUnlimited, &Settings::steps),
-      whole(training, "batch", "rows of a batch", 1, 1'000'000, &Settings::batch),
-      whole(training, "accumulate", "batches that make one update", 1, 1'000'000,
-            &Settings::accumulate),
-      real(training, "lr", "learning rate at its peak", kInfinity, &Settings::lr),
-      real(training, "min-lr", "learning rate at the end of the schedule", kInfinity,
-           &Settings::min_lr),
+      number(model, "layers", "blocks of attention and MLP", Whole{1, 1000}, &Settings::layers),
+      number(model, "heads", "attention heads of a block; they divide d-model", Whole{1, 1000},
+             &Settings::heads),
+      number(model, "d-model", "channels between the blocks", Whole{1, 8192}, &Settings::d_model),
+      number(model, "d-ff", "channels within the MLP; 0 for four times d-model", Whole{0, 65536},
+             &Settings::d_ff),
+      number(model, "context", "positions the model sees", Whole{1, 65536}, &Settings::context),
+      number(model, "dropout", "probability that a value is dropped in training", Real{1},
+             &Settings::dropout),
+      number(training, "steps", "updates of the weights", Whole{}, &Settings::steps),
+      number(training, "batch", "rows of a batch", Whole{1, 1'000'000}, &Settings::batch),
+      number(training, "accumulate", "batches that make one update", Whole{1, 1'000'000},
+             &Settings::accumulate),
+      number(training, "lr", "learning rate at its peak", Real{}, &Settings::lr),
+      number(training, "min-lr", "learning rate at the end of the schedule", Real{},
+             &Settings::min_lr),
       schedule_setting(),
-      whole(training, "warmup", "steps in which lr climbs to its peak", 0, kUnlimited,
-            &Settings::warmup),
-      real(training, "weight-decay", "of AdamW, on weights and embeddings", kInfinity,
-           &Settings::weight_decay),
-      real(training, "beta2", "of AdamW: how long it remembers squared gradients", 1,
-           &Settings::beta2),
-      real(training, "clip", "largest norm of the gradients; 0 for no limit", kInfinity,
-           &Settings::clip),
-      whole(training, "eval-every", "steps between evaluations on unseen rows; 0 for the end only",
-            0, kUnlimited, &Settings::eval_every),
-      whole(training, "seed", "of the weights, the batches and dropout", 0, kUnlimited,
-            &Settings::seed),
+      number(training, "warmup", "steps in which lr climbs to its peak", Whole{},
+             &Settings::warmup),
+      number(training, "weight-decay", "of AdamW, on weights and embeddings", Real{},
+             &Settings::weight_decay),
+      number(training, "beta2", "of AdamW: how long it remembers squared gradients", Real{1, true},
+             &Settings::beta2),
+      number(training, "clip", "largest norm of the gradients; 0 for no limit", Real{},
+             &Settings::clip),
+      number(training, "eval-every", "steps between evaluations on unseen rows; 0 for the end only",
+             Whole{}, &Settings::eval_every),
+      number(training, "seed", "of the weights, the batches and dropout", Whole{0, kAnySeed},
+             &Settings::seed),
   };
 }
 
@@ -176,7 +133,8 @@ void apply_config(Settings& settings, std::string_view config, std::string_view 
 
 void validate(const Settings& settings) {
   heed::validate(model_config(settings, 1));
-  heed::validate(schedule_of(settings));
+  if (settings.min_lr > settings.lr)
+    throw ValueError(text("--min-lr = ", settings.min_lr, " is above --lr = ", settings.lr));
 }
 
 TransformerConfig model_config(const Settings& settings, std::int64_t vocabulary) {

@@ -1,14 +1,17 @@
 #include <heed/autograd/error.h>
 #include <heed/data/text/corpus.h>
+#include <heed/data/text/utf8.h>
 #include <heed/train/cli/commands.h>
 #include <heed/train/cli/output.h>
 #include <heed/train/cli/session.h>
 #include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <utility>
 
 namespace heed::cli {
 namespace {
@@ -27,20 +30,30 @@ Settings resolve(const Arguments& arguments) {
   if (task.empty())
     throw ValueError("train what? " + command_name() + " tasks lists what can be learnt");
   Settings settings = settings_of(task);
+  const double lowest = std::exchange(settings.min_lr, std::nan(""));  // until it is asked for
   apply_config(settings, config, arguments.config);
   if (!arguments.file.empty()) settings.file = arguments.file;
   for (const Setting& setting : all_settings())
     if (const auto given = arguments.flags.find(setting.name); given != arguments.flags.end())
       setting.set(settings, given->second);
+  if (std::isnan(settings.min_lr)) settings.min_lr = std::min(lowest, settings.lr);
   validate(settings);
   return settings;
 }
 
 int train(const Arguments& arguments) {
   Settings settings = resolve(arguments);
+  if (settings.file.empty() && find_task(settings.task).takes_file)
+    throw ValueError(text("task ", settings.task, " needs a file: ", command_name(), " train ",
+                          settings.task, " FILE"));
+  if (!settings.file.empty()) {
+    settings.file = std::filesystem::absolute(settings.file).string();
+    if (first_invalid_byte(settings.file))
+      throw ValueError(text("the name of ", settings.file,
+                            " is not UTF-8, and a run could not keep it: give it another"));
+  }
   const std::unique_ptr<Task> task =
       make_task(settings.task, {.file = settings.file, .context = settings.context});
-  if (!settings.file.empty()) settings.file = std::filesystem::absolute(settings.file).string();
   return run_session(settings, *task, arguments.options);
 }
 
@@ -56,12 +69,13 @@ Settings defaults_for(const std::vector<std::string>& words) {
 void add_train(CLI::App& program, Action& action, const std::vector<std::string>& words) {
   CLI::App* command =
       program.add_subcommand("train", "train a model on a task and watch its heads");
-  command->footer(
-      "What is in brackets is the default: of the task if one is named, as in\n"
-      "  heed train copy --help\n"
-      "A config file goes before it, and a flag before both.");
+  command->footer("What is in brackets is the default: of the task if one is named, as in\n  " +
+                  command_name() +
+                  " train copy --help\n"
+                  "A config file goes before it, and a flag before both.");
   const auto arguments = std::make_shared<Arguments>();
-  command->add_option("task", arguments->task, "what to learn; `heed tasks` lists all")
+  command
+      ->add_option("task", arguments->task, "what to learn; " + command_name() + " tasks lists all")
       ->type_name("TASK");
   command->add_option("file", arguments->file, "the text, for a task that takes one")
       ->type_name("FILE");
