@@ -34,10 +34,12 @@ TEST(ReadFile, WhatCannotBeReadIsNamedWithItsReason) {
   EXPECT_THAT(message_of<FileError>([&] { read_file(missing); }),
               AllOf(HasSubstr(missing), HasSubstr("No such file")));
   EXPECT_THAT(message_of<FileError>([&] { read_file(folder / ""); }),
-              AllOf(HasSubstr(folder / ""), HasSubstr("Is a directory")));
+              AllOf(HasSubstr(folder / ""), HasSubstr("is a directory")));
   EXPECT_THAT(message_of<FileError>([&] { read_file(folder.write("empty", "")); }),
               HasSubstr("is empty"));
   EXPECT_THROW(read_file(""), FileError);
+  EXPECT_THAT(message_of<FileError>([] { read_file("/dev/zero"); }),
+              HasSubstr("no regular file"));
   // It opens, and its first page is not mapped.
   EXPECT_THAT(message_of<FileError>([] { read_file("/proc/self/mem"); }),
               HasSubstr("cannot be read"));

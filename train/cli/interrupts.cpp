@@ -23,8 +23,14 @@ void handle(void (*handler)(int), int flags) {
 
 }  // namespace
 
-Interrupts::Interrupts() { handle(remember, SA_RESTART); }
-Interrupts::~Interrupts() { handle(SIG_DFL, 0); }
+Interrupts::Interrupts() {
+  handle(remember, SA_RESTART);
+  std::signal(SIGPIPE, SIG_IGN);
+}
+Interrupts::~Interrupts() {
+  std::signal(SIGPIPE, SIG_DFL);
+  handle(SIG_DFL, 0);
+}
 bool Interrupts::requested() { return interrupted != 0; }
 
 }  // namespace heed::cli
