@@ -38,8 +38,7 @@ TEST(ReadFile, WhatCannotBeReadIsNamedWithItsReason) {
   EXPECT_THAT(message_of<FileError>([&] { read_file(folder.write("empty", "")); }),
               HasSubstr("is empty"));
   EXPECT_THROW(read_file(""), FileError);
-  EXPECT_THAT(message_of<FileError>([] { read_file("/dev/zero"); }),
-              HasSubstr("no regular file"));
+  EXPECT_THAT(message_of<FileError>([] { read_file("/dev/zero"); }), HasSubstr("no regular file"));
   // It opens, and its first page is not mapped.
   EXPECT_THAT(message_of<FileError>([] { read_file("/proc/self/mem"); }),
               HasSubstr("cannot be read"));
