@@ -27,10 +27,7 @@ Interrupts::Interrupts() {
   handle(remember, SA_RESTART);
   std::signal(SIGPIPE, SIG_IGN);
 }
-Interrupts::~Interrupts() {
-  std::signal(SIGPIPE, SIG_DFL);
-  handle(SIG_DFL, 0);
-}
+Interrupts::~Interrupts() { handle(SIG_DFL, 0); }
 bool Interrupts::requested() { return interrupted != 0; }
 
 }  // namespace heed::cli
