@@ -243,6 +243,16 @@ case_moved_checkout_is_built_anew() {
   [[ ! -e $build/old ]] || fail "the old build is still there"
 }
 
+case_after_the_tests_the_program_is_built() {
+  pretend_tools
+  heed test
+  : >"$calls"
+  heed version
+  expect "$out" "pid *"$'\n'"<version>"
+  expect "$err" ""
+  expect "$(calls_of cmake)" 0
+}
+
 case_tests_are_added_to_the_build_of_the_program() {
   pretend_tools
   heed version
