@@ -8,6 +8,7 @@
 #include <heed/autograd/gradcheck.h>
 #include <heed/autograd/map.h>
 #include <heed/autograd/memory.h>
+#include <heed/autograd/named_tensor.h>
 #include <heed/autograd/node.h>
 #include <heed/autograd/observe.h>
 #include <heed/autograd/ops/activation.h>

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <heed/autograd/named_tensor.h>
 #include <heed/autograd/tensor.h>
 
 #include <concepts>
@@ -71,12 +72,6 @@ class Visitor {
  private:
   std::string path_;
 };
-
-struct NamedTensor {
-  std::string name;
-  Tensor value;
-};
-using Parameters = std::vector<NamedTensor>;
 
 namespace detail {
 
