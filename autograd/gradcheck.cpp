@@ -15,6 +15,17 @@ namespace {
 
 using List = std::vector<Tensor>;
 
+/// The element's place along each axis.
+Shape position(std::int64_t element, Shape shape) {
+  for (std::size_t axis = shape.size(); axis-- > 0;)
+    shape[axis] = std::exchange(element, element / shape[axis]) % shape[axis];
+  return shape;
+}
+
+std::string place(const std::string& name, const Shape& shape, std::int64_t element) {
+  return text(name, " of shape ", shape, ", element ", element, " at ", position(element, shape));
+}
+
 /// What is checked: from inputs to outputs, with a graph that reaches from one to the other if
 /// `graph` is set.
 using Function = std::function<List(const List&, bool graph)>;
@@ -75,108 +86,150 @@ std::vector<std::vector<double>> gradients(const List& outputs, const List& dire
   return sum;
 }
 
-/// (f(x + h) - f(x - h))·directions / 2h for one element of x, which is put back. Outputs are
-/// subtracted before they are summed, so that the large ones do not drown the small ones.
-double difference(const Function& f, const List& inputs, Tensor x, std::size_t element, double eps,
-                  const std::vector<std::vector<double>>& directions) {
-  const double at = x.data<double>()[element];
-  const double h = eps > 0 ? eps : 1e-6 * std::max(1., std::abs(at));
-  const auto outputs_at = [&](double value) {
-    x.mutate<double>()[element] = value;
-    return values(f(inputs, false));
-  };
-  const auto high = outputs_at(at + h), low = outputs_at(at - h);
-  x.mutate<double>()[element] = at;
+/// Difference quotients of one element.
+struct Slopes {
+  double left, right, central;
+  double gap() const { return std::abs(right - left); }
+};
+
+/// Σ (high - low)·directions. Outputs are subtracted before they are summed, so that the large ones
+/// do not drown the small ones.
+double rise(const std::vector<std::vector<double>>& high,
+            const std::vector<std::vector<double>>& low,
+            const std::vector<std::vector<double>>& directions) {
   double sum = 0;
   for (std::size_t k = 0; k < high.size(); ++k)
     for (std::size_t i = 0; i < high[k].size(); ++i)
       if (high[k][i] != low[k][i]) sum += (high[k][i] - low[k][i]) * directions[k][i];
-  return sum / ((at + h) - (at - h));
+  return sum;
 }
 
-/// Compares every element of the gradient of `f` at `inputs`, some of which may be absent.
-void compare(const Function& f, const List& inputs, Rng& rng, const GradcheckOptions& options,
-             GradcheckResult& result) {
-  const List outputs = f(inputs, true);
-  if (!same_values(outputs, f(inputs, true))) {
-    result.ok = false;
-    result.text =
-        "the function gives other values for the same inputs; make its generator anew in each call";
-    return;
+/// The two ways to the gradients of Σ f(inputs)·directions.
+class Comparison {
+ public:
+  Comparison(const Function& f, const List& inputs, Rng& rng, const GradcheckOptions& options)
+      : f_(f), inputs_(inputs), options_(options) {
+    const List outputs = f(inputs, true);
+    const List directions = random_like(outputs, rng);
+    outputs_ = values(outputs);
+    directions_ = values(directions);
+    if (!same_values(outputs, f(inputs, true)))
+      refusal_ =
+          "the function gives other values for the same inputs; make its generator anew in each "
+          "call";
+    else if (defined(inputs).empty())
+      refusal_ = "there is nothing to check: no input is given";
+    else
+      gradients_ = gradients(outputs, directions, defined(inputs));
   }
-  const List given = defined(inputs);
-  if (given.empty()) {
-    result.ok = false;
-    result.text = "there is nothing to check: no input is given";
-    return;
-  }
-  const List directions = random_like(outputs, rng);
-  const auto direction_values = values(directions);
-  const auto analytic = gradients(outputs, directions, given);
-  result.checked = result.wrong = 0;
-  result.worst = -1;
-  for (std::size_t i = 0, k = 0; i < inputs.size(); ++i) {
-    if (!inputs[i].defined()) continue;
-    const std::vector<double>& gradient = analytic[k++];
-    for (std::size_t e = 0; e < gradient.size(); ++e) {
-      const double a = gradient[e];
-      const double n = difference(f, inputs, inputs[i], e, options.eps, direction_values);
-      const double tolerance = options.atol + options.rtol * std::max(std::abs(a), std::abs(n));
-      double error = a == n ? 0 : std::abs(a - n) / tolerance;
-      if (std::isnan(error)) error = std::numeric_limits<double>::infinity();
-      ++result.checked;
-      if (error > 1) ++result.wrong;
-      if (error <= result.worst) continue;
-      result.worst = error;
-      result.input = i;
-      result.shape = inputs[i].shape();
-      result.element = static_cast<std::int64_t>(e);
-      result.analytic = a;
-      result.numeric = n;
+
+  /// Compares every element of every given input; messages call the inputs by `names`.
+  void run(const std::vector<std::string>& names, GradcheckResult& result) const {
+    result.checked = result.wrong = 0;
+    result.worst = -1;
+    result.relative = 0;
+    result.text = refusal_;
+    auto gradient = gradients_.begin();
+    for (std::size_t i = 0; i < inputs_.size() && refusal_.empty(); ++i) {
+      if (!inputs_[i].defined()) continue;
+      for (std::size_t e = 0; e < gradient->size(); ++e)
+        compare(i, e, (*gradient)[e], names[i], result);
+      ++gradient;
     }
+    result.worst = std::max(result.worst, 0.);
+    result.ok = result.wrong == 0 && refusal_.empty();
   }
-  result.worst = std::max(result.worst, 0.);
-  result.ok = result.wrong == 0;
-}
 
-/// The element's place along each axis.
-Shape position(std::int64_t element, Shape shape) {
-  for (std::size_t axis = shape.size(); axis-- > 0;)
-    shape[axis] = std::exchange(element, element / shape[axis]) % shape[axis];
-  return shape;
-}
+ private:
+  Slopes slopes(Tensor x, std::size_t element, double h) const {
+    const double at = x.data<double>()[element];
+    const auto outputs_at = [&](double value) {
+      x.mutate<double>()[element] = value;
+      return values(f_(inputs_, false));
+    };
+    const auto high = outputs_at(at + h), low = outputs_at(at - h);
+    x.mutate<double>()[element] = at;
+    const double above = (at + h) - at, below = at - (at - h);
+    return {.left = rise(outputs_, low, directions_) / below,
+            .right = rise(high, outputs_, directions_) / above,
+            .central = rise(high, low, directions_) / (above + below)};
+  }
+
+  double tolerance(double a, double b) const {
+    return options_.atol + options_.rtol * std::max(std::abs(a), std::abs(b));
+  }
+
+  /// Whether left and right slope are apart, hold the gradient between them, and stay apart when
+  /// the step is 64 times smaller, where those of a smooth function come together as much.
+  bool is_kink(const Tensor& x, std::size_t element, double h, double analytic) const {
+    const Slopes wide = slopes(x, element, h), narrow = slopes(x, element, h / 64);
+    const auto apart = [&](const Slopes& s) {
+      const double slack = tolerance(s.left, s.right);
+      return s.gap() > slack && analytic >= std::min(s.left, s.right) - slack &&
+             analytic <= std::max(s.left, s.right) + slack;
+    };
+    return apart(wide) && apart(narrow) && narrow.gap() > wide.gap() / 8;
+  }
+
+  void compare(std::size_t input, std::size_t element, double analytic, const std::string& name,
+               GradcheckResult& result) const {
+    const Tensor& x = inputs_[input];
+    const double h =
+        options_.eps > 0 ? options_.eps : 1e-6 * std::max(1., std::abs(x.data<double>()[element]));
+    const double numeric = slopes(x, element, h).central;
+    const double off = analytic == numeric ? 0 : std::abs(analytic - numeric);
+    double error = off / tolerance(analytic, numeric);
+    if (std::isnan(error)) error = std::numeric_limits<double>::infinity();
+    if (error > 1 && is_kink(x, element, h, analytic)) {
+      if (result.kinks++ == 0)
+        result.kink = place(name, x.shape(), static_cast<std::int64_t>(element));
+      return;
+    }
+    ++result.checked;
+    if (error > 1) ++result.wrong;
+    const double relative = off / std::max({1., std::abs(analytic), std::abs(numeric)});
+    if (!(relative <= result.relative)) result.relative = relative;
+    if (error <= result.worst) return;
+    result.worst = error;
+    result.input = input;
+    result.name = name;
+    result.shape = x.shape();
+    result.element = static_cast<std::int64_t>(element);
+    result.analytic = analytic;
+    result.numeric = numeric;
+  }
+
+  const Function& f_;
+  const List& inputs_;
+  const GradcheckOptions& options_;
+  std::vector<std::vector<double>> outputs_, directions_, gradients_;
+  std::string refusal_;
+};
 
 }  // namespace
 
 std::string GradcheckResult::message() const {
+  if (!text.empty()) return heed::text("gradcheck: ", text);
   std::ostringstream out;
   out.precision(10);
-  out << "gradcheck: ";
-  if (!text.empty()) {
-    out << text;
-    return std::move(out).str();
-  }
+  out << "gradcheck: order " << order;
   if (ok)
-    out << "order " << order << " agrees in " << checked << " elements";
+    out << " agrees in " << checked << " elements";
   else
-    out << "order " << order << " is wrong in " << wrong << " of " << checked << " elements";
-  if (checked == 0) return std::move(out).str();
-  out << "; worst is ";
-  if (input == inputs)
-    out << "the cotangent";
-  else
-    out << "input " << input;
-  out << " of shape " << shape << ", element " << element << " at " << position(element, shape)
-      << ": analytic " << analytic << ", numeric " << numeric << ", " << worst
-      << " times the tolerance";
+    out << " is wrong in " << wrong << " of " << checked << " elements";
+  if (checked > 0)
+    out << "; worst is " << place(name, shape, element) << ": analytic " << analytic << ", numeric "
+        << numeric << ", " << worst << " times the tolerance";
+  if (kinks > 0)
+    out << "; " << kinks << (kinks == 1 ? " kink" : " kinks") << " not compared: " << kink;
   return std::move(out).str();
 }
 
-GradcheckResult gradcheck(const std::function<Tensor(const List&)>& f, const List& inputs,
-                          GradcheckOptions options) {
+GradcheckResult detail::gradcheck(const std::function<Tensor(const List&)>& f, const List& inputs,
+                                  const std::vector<std::string>& names, GradcheckOptions options) {
   if (options.order != 1 && options.order != 2)
     throw ValueError(text("gradcheck: order ", options.order, "; it is 1 or 2"));
-  for (std::size_t i = 0; i < inputs.size(); ++i) require_f64(text("input ", i), inputs[i]);
+  for (std::size_t i = 0; i < inputs.size(); ++i) require_f64(names[i], inputs[i]);
 
   const GradMode recording(true);
   Rng rng(options.seed);
@@ -187,7 +240,7 @@ GradcheckResult gradcheck(const std::function<Tensor(const List&)>& f, const Lis
   const Function value = [&](const List& x, bool) { return List{f(x)}; };
   const List outputs = value(xs, true);
   require_f64("the output", outputs[0]);
-  compare(value, xs, rng, options, result);
+  Comparison(value, xs, rng, options).run(names, result);
   if (!result.ok || options.order == 1) return result;
 
   // The gradient, as a function of the inputs and the cotangent.
@@ -197,9 +250,18 @@ GradcheckResult gradcheck(const std::function<Tensor(const List&)>& f, const Lis
   };
   List with_cotangent = xs;
   with_cotangent.push_back(random_like(outputs, rng)[0].requires_grad_());
+  std::vector<std::string> with_its_name = names;
+  with_its_name.push_back("the cotangent");
   result.order = 2;
-  compare(gradient, with_cotangent, rng, options, result);
+  Comparison(gradient, with_cotangent, rng, options).run(with_its_name, result);
   return result;
+}
+
+GradcheckResult gradcheck(const std::function<Tensor(const List&)>& f, const List& inputs,
+                          GradcheckOptions options) {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < inputs.size(); ++i) names.push_back(text("input ", i));
+  return detail::gradcheck(f, inputs, names, options);
 }
 
 }  // namespace heed

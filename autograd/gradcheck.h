@@ -28,11 +28,15 @@ struct GradcheckResult {
   std::int64_t checked = 0;  ///< elements compared at that order
   std::int64_t wrong = 0;    ///< those of them that are off by more than their tolerance
   double worst = 0;          ///< largest error over its tolerance; above 1 fails
+  double relative = 0;       ///< largest |analytic - numeric| / max(1, |analytic|, |numeric|)
   std::size_t input = 0;     ///< input of the worst element; `inputs`: the cotangent (order 2)
+  std::string name = {};     ///< what the message calls that input
   Shape shape = {};          ///< of that input
   std::int64_t element = 0;  ///< its row-major index in that input
   double analytic = 0;       ///< what backward says
   double numeric = 0;        ///< what the central difference says
+  std::int64_t kinks = 0;    ///< elements not compared, in all orders: f has no derivative there
+  std::string kink = {};     ///< where the first of them is
   std::string text = {};     ///< set if the check could not be made
 
   /// One line: verdict, and the worst element with its index and both values.
@@ -52,10 +56,21 @@ struct GradcheckResult {
 /// Compares the gradients of `f` with central differences, in every element of every input that is
 /// given. The output is contracted with a random cotangent (never summed: a softmax row sums to 1
 /// and would test nothing). Order 2 does the same to that gradient, as a function of the inputs and
-/// the cotangent, contracted with random directions. Inputs must be f64 and away from kinks; those
-/// given are not changed. An `f` that draws random numbers must make its generator anew in each
-/// call. Throws DTypeError for f32: differences of singles say nothing about a gradient.
+/// the cotangent, contracted with random directions. Inputs must be f64; those given are not
+/// changed. An `f` that draws random numbers must make its generator anew in each call. Throws
+/// DTypeError for f32: differences of singles say nothing about a gradient.
+///
+/// An element that is off may be at a kink (relu at 0): the slopes to its left and right stay apart
+/// however small the step, and any value between them is a subgradient. Such an element is counted
+/// as a kink; it is wrong only if the gradient is not between the slopes.
 GradcheckResult gradcheck(const std::function<Tensor(const std::vector<Tensor>&)>& f,
                           const std::vector<Tensor>& inputs, GradcheckOptions options = {});
+
+namespace detail {
+/// The same, with names for messages in place of "input 0", ...
+GradcheckResult gradcheck(const std::function<Tensor(const std::vector<Tensor>&)>& f,
+                          const std::vector<Tensor>& inputs, const std::vector<std::string>& names,
+                          GradcheckOptions options);
+}  // namespace detail
 
 }  // namespace heed

@@ -3,6 +3,7 @@
 #include <heed/layers/attention.h>
 #include <heed/layers/dropout.h>
 #include <heed/layers/embedding.h>
+#include <heed/layers/gradcheck.h>
 #include <heed/layers/init.h>
 #include <heed/layers/linear.h>
 #include <heed/layers/mlp.h>

@@ -232,6 +232,65 @@ TEST(Gradcheck, NonFiniteGradientIsWrong) {
   EXPECT_FALSE(gradcheck(f, {zeros({1}, f64)}));
 }
 
+// What heed says at a kink is a slope between those of both sides; in the middle (a shared tie), it
+// agrees with the central difference.
+TEST(Gradcheck, KinkIsReportedAndIsNoFailure) {
+  const Tensor x = tensor({-1, 0, 2, 2}, {4}, f64);
+  const std::vector<std::pair<std::function<Tensor(const List&)>, int>> functions = {
+      {[](const List& in) { return relu(in[0]); }, 1},
+      {[](const List& in) { return elu(relu(in[0]) - 0.5); }, 1},
+      {[](const List& in) { return amax(in[0], 0); }, 0},
+      {[](const List& in) { return max(in[0], 0).values; }, 2},
+      {[](const List& in) { return clamp(in[0], 0, 2); }, 3},
+      {[](const List& in) { return norm(in[0] * in[0] - in[0] * 2.0, 0); }, 0},
+      {[](const List& in) { return maximum(in[0], -in[0]); }, 0}};
+  for (std::size_t i = 0; i < functions.size(); ++i) {
+    SCOPED_TRACE(i);
+    const GradcheckResult result = gradcheck(functions[i].first, {x});
+    EXPECT_TRUE(result);
+    EXPECT_EQ(result.kinks, functions[i].second) << result.message();
+    EXPECT_EQ(result.checked, 4 - functions[i].second);
+  }
+  const GradcheckResult result = gradcheck(functions[0].first, {x}, {.order = 2});
+  EXPECT_TRUE(result);
+  EXPECT_EQ(result.kinks, 2);  // the slope, and at order 2 its jump
+  EXPECT_THAT(result.message(),
+              HasSubstr("2 kinks not compared: input 0 of shape (4), element 1 at (1)"));
+}
+
+// A relu whose slope at 0 is that of neither side, nor between them.
+struct SteepAtZero {
+  static constexpr std::string_view name = "steep_at_zero";
+  static constexpr Saves saves = Saves::inputs;
+  double slope;
+
+  Tensor forward(const Tensor& x) const { return relu(x); }
+  Grads backward(const Context& context, const Tensor& g) const {
+    const Tensor x = context.input(0);
+    return {where(x == 0.0, g * slope, where(x > 0.0, g, g * 0.0))};
+  }
+};
+
+TEST(Gradcheck, GradientOutsideTheSlopesOfAKinkIsWrong) {
+  const auto steep = [](double slope) {
+    return gradcheck([=](const List& in) { return heed::apply(SteepAtZero{slope}, in[0]); },
+                     {tensor({-1, 0, 2}, {3}, f64)});
+  };
+  EXPECT_EQ(steep(0.3).kinks, 1);
+  EXPECT_FALSE(steep(1.01));
+  EXPECT_FALSE(steep(-0.01));
+  EXPECT_EQ(steep(1.01).kinks, 0);
+}
+
+// However fast it bends, a smooth function has no kink to hide behind.
+TEST(Gradcheck, WrongGradientWhereAFunctionBendsIsNotAKink) {
+  for (const double bend : {1., 1e3, 1e5})
+    EXPECT_FALSE(
+        gradcheck([=](const List& in) { return (square(in[0] * bend)).detach() + in[0] * 1e-3; },
+                  {tensor({0, 0.01}, {2}, f64)}))
+        << bend;
+}
+
 TEST(Gradcheck, SinglesAreRefusedWithTheReason) {
   try {
     gradcheck(cube(Fault::none), {ones({2, 3}, f32)});

@@ -92,23 +92,4 @@ std::vector<Tensor> tensors(const Model& model) {
   return list;
 }
 
-/// Gradients of a model in f64, parameters included, with every parameter stirred first.
-/// `call(model, inputs)` is the function that is checked.
-template <class Model, class Call>
-GradcheckResult gradcheck_layer(const Model& model, std::vector<Tensor> inputs, Call call,
-                                GradcheckOptions options = {.order = 2}) {
-  Model subject = clone(model);
-  to(subject, f64);
-  Rng rng(7);
-  stir(subject, rng);
-  const std::size_t own = inputs.size();
-  for (const Tensor& parameter : tensors(subject)) inputs.push_back(parameter.detach());
-  return gradcheck(
-      [&](const std::vector<Tensor>& xs) {
-        const auto first = xs.begin() + static_cast<std::ptrdiff_t>(own);
-        return call(with_parameters(subject, {first, xs.end()}), xs);
-      },
-      inputs, options);
-}
-
 }  // namespace heed::layer_tests
