@@ -1,5 +1,6 @@
 #include "op_table.h"
 
+#include <heed/autograd/node.h>
 #include <heed/autograd/rng.h>
 
 #include <algorithm>
@@ -30,6 +31,19 @@ std::vector<double> draw_apart(const std::vector<In>& inputs, Rng& rng) {
   return values;
 }
 
+/// Adds the family and what is said about the op, which is known by its name.
+Row described(Row row) {
+  const std::string op = row.declaration.substr(0, row.declaration.find('('));
+  for (const Family& family : families())
+    for (const About& about : family.ops)
+      if (about.op == op) {
+        row.family = family.name;
+        row.about = about;
+        return row;
+      }
+  throw ValueError(text("op table: ", op, " is in no family; describe it in op_families.cpp"));
+}
+
 }  // namespace
 
 const std::vector<Row>& rows() {
@@ -38,14 +52,14 @@ const std::vector<Row>& rows() {
     for (const auto family : {elementwise_rows, activation_rows, compare_rows, reduce_rows,
                               shape_rows, part_rows, index_rows, matmul_rows, softmax_rows,
                               norm_rows, loss_rows, dropout_rows, attention_rows})
-      for (Row& row : family()) result.push_back(std::move(row));
+      for (Row& row : family()) result.push_back(described(std::move(row)));
     return result;
   }();
   return all;
 }
 
-List draw(const Variant& variant, DType dtype) {
-  Rng rng(7);
+List draw(const Variant& variant, DType dtype, std::uint64_t seed) {
+  Rng rng(seed);
   std::vector<double> apart;
   if (variant.apart) apart = draw_apart(variant.inputs, rng);
   auto next = apart.begin();
@@ -63,6 +77,26 @@ Arrays arrays(const List& tensors) {
   Arrays result;
   for (const Tensor& x : tensors) result.push_back({x.shape(), x.to_vector()});
   return result;
+}
+
+std::set<const Storage*> saved_by(const Tensor& y) {
+  std::set<const Storage*> found;
+  std::set<const Node*> seen;
+  std::vector<const Node*> waiting = {y.node().get()};
+  const auto keep = [&](const Saved& saved, std::string_view op) {
+    if (saved.has_values()) found.insert(saved.unpack(op, 0, {}).storage().get());
+  };
+  while (!waiting.empty()) {
+    const Node* node = waiting.back();
+    waiting.pop_back();
+    if (!node || !seen.insert(node).second) continue;
+    keep(node->output(), node->name());
+    for (const Saved& input : node->inputs()) {
+      keep(input, node->name());
+      waiting.push_back(input.node().get());
+    }
+  }
+  return found;
 }
 
 Tensor numbers(const Mask& mask) {

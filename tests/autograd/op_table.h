@@ -6,9 +6,11 @@
 #include <heed/autograd/tensor.h>
 #include <heed/autograd/tokens_mask.h>
 
+#include <cstdint>
 #include <exception>
 #include <functional>
 #include <ostream>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -47,6 +49,24 @@ struct Refusal {
   std::vector<std::string> says;
 };
 
+/// What docs/ops.md says about an op and its overloads.
+struct About {
+  std::string op;           ///< as it is declared: "softmax", "operator+"
+  std::string call;         ///< as it is written: "softmax(x, axis = -1)"
+  std::string formula;      ///< plain text
+  std::string shapes;       ///< of the inputs and the result
+  std::string policy = {};  ///< what heed does where frameworks disagree
+  std::string source = {};  ///< paper and equation
+};
+
+struct Family {
+  std::string name;  ///< of its header in autograd/ops
+  std::vector<About> ops;
+};
+
+/// Every op, in the order of the headers and their declarations.
+const std::vector<Family>& families();
+
 struct Row {
   std::string declaration;  ///< as `declarations` reads it from the header
   std::string name;         ///< how messages name the op
@@ -54,6 +74,8 @@ struct Row {
   int order = 2;            ///< highest derivative; 0: the result is not differentiable
   std::vector<Variant> variants;
   std::vector<Refusal> refusals = {};
+  std::string family = {};  ///< from `families()`, as is:
+  About about = {};
 };
 
 /// The rows of every family, one after the other.
@@ -74,8 +96,11 @@ std::vector<Row> dropout_rows();
 std::vector<Row> attention_rows();
 
 /// The inputs of a variant, the same numbers for both types (each is an f32).
-List draw(const Variant& variant, DType dtype);
+List draw(const Variant& variant, DType dtype, std::uint64_t seed = 7);
 Arrays arrays(const List& tensors);
+
+/// The storages that the graph behind `y` keeps for the backward.
+std::set<const Storage*> saved_by(const Tensor& y);
 
 /// A mask or ids as numbers, so that the ops that give them have rows like the others.
 Tensor numbers(const Mask& mask);

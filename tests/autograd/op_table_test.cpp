@@ -10,7 +10,6 @@
 #include <cmath>
 #include <iterator>
 #include <map>
-#include <set>
 
 namespace heed::op_table {
 namespace {
@@ -128,27 +127,6 @@ TEST_P(OpGradients, EachInputAloneGetsTheSameGradient) {
         expect_near(alone.to_vector(), all[i].to_vector(), 1e-12);
       }
     }
-}
-
-/// The storages that the graph behind `y` keeps for the backward.
-std::set<const Storage*> saved_by(const Tensor& y) {
-  std::set<const Storage*> found;
-  std::set<const Node*> seen;
-  std::vector<const Node*> waiting = {y.node().get()};
-  const auto keep = [&](const Saved& saved, std::string_view op) {
-    if (saved.has_values()) found.insert(saved.unpack(op, 0, {}).storage().get());
-  };
-  while (!waiting.empty()) {
-    const Node* node = waiting.back();
-    waiting.pop_back();
-    if (!node || !seen.insert(node).second) continue;
-    keep(node->output(), node->name());
-    for (const Saved& input : node->inputs()) {
-      keep(input, node->name());
-      waiting.push_back(input.node().get());
-    }
-  }
-  return found;
 }
 
 TEST_P(OpGradients, KeepsAsManyTensorsAsItSays) {
