@@ -4,8 +4,10 @@
 #include <heed/autograd/dtype.h>
 #include <heed/autograd/engine.h>
 #include <heed/autograd/error.h>
+#include <heed/autograd/functional.h>
 #include <heed/autograd/grad_mode.h>
 #include <heed/autograd/gradcheck.h>
+#include <heed/autograd/graph_view.h>
 #include <heed/autograd/map.h>
 #include <heed/autograd/memory.h>
 #include <heed/autograd/named_tensor.h>
