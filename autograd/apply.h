@@ -1,5 +1,6 @@
 #pragma once
 
+#include <heed/autograd/anomaly.h>
 #include <heed/autograd/grad_mode.h>
 #include <heed/autograd/node.h>
 #include <heed/autograd/tensor.h>
@@ -115,6 +116,8 @@ class OpNode final : public Node {
 template <Operation Op, std::same_as<Tensor>... Inputs>
 Tensor apply(Op op, const Inputs&... inputs) {
   Tensor y = detail::unrecorded([&] { return op.forward(inputs...); });
+  if (detail::anomaly)
+    detail::look_at_value(op, y, std::array<const Tensor*, sizeof...(Inputs)>{&inputs...});
   if (!grad_enabled() || !(inputs.requires_grad() || ...)) return y;
   constexpr bool keep = has(Op::saves, Saves::inputs);
   using Made = detail::OpNode<Op, sizeof...(Inputs)>;
@@ -127,6 +130,11 @@ Tensor apply(Op op, const Inputs&... inputs) {
 template <Operation Op>
 Tensor apply(Op op, std::span<const Tensor> inputs) {
   Tensor y = detail::unrecorded([&] { return op.forward(inputs); });
+  if (detail::anomaly) {
+    std::vector<const Tensor*> each;
+    for (const Tensor& input : inputs) each.push_back(&input);
+    detail::look_at_value(op, y, each);
+  }
   if (!grad_enabled() || std::ranges::none_of(inputs, &Tensor::requires_grad)) return y;
   using Made = detail::OpNode<Op, detail::kList>;
   typename Made::Inputs saved;

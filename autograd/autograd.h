@@ -1,5 +1,6 @@
 #pragma once
 
+#include <heed/autograd/anomaly.h>
 #include <heed/autograd/apply.h>
 #include <heed/autograd/dtype.h>
 #include <heed/autograd/engine.h>

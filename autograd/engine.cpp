@@ -1,3 +1,4 @@
+#include <heed/autograd/anomaly.h>
 #include <heed/autograd/engine.h>
 #include <heed/autograd/grad_mode.h>
 #include <heed/autograd/node.h>
@@ -38,7 +39,7 @@ class Sweep {
       if (!place->useful || place->node->is_leaf()) continue;
       const Tensor g = place->target ? place->gradient : std::exchange(place->gradient, {});
       if (!g.defined() || !place->beyond) continue;
-      pass_on(*place->node, place->node->backward(g));
+      pass_on(*place->node, gradients(*place->node, g));
       if (!retain) place->node->forget_saved();
     }
   }
@@ -107,6 +108,13 @@ class Sweep {
     }
   }
 
+  static Grads gradients(Node& node, const Tensor& g) {
+    if (!detail::anomaly) return node.backward(g);
+    detail::anomaly->look_at_sum(node, g);
+    const detail::WithoutAnomaly within;
+    return node.backward(g);
+  }
+
   void pass_on(const Node& node, Grads grads) {
     const std::span<const Saved> inputs = node.inputs();
     if (grads.size() != inputs.size())
@@ -117,6 +125,7 @@ class Sweep {
       Place* place = place_of(*inputs[i].node());
       if (!place || !place->useful) continue;
       check(node, i, grads[i]);
+      if (detail::anomaly) detail::anomaly->look_at_gradient(node, i, grads[i]);
       add(*place->node, std::move(grads[i]));
     }
   }

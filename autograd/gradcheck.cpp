@@ -15,15 +15,9 @@ namespace {
 
 using List = std::vector<Tensor>;
 
-/// The element's place along each axis.
-Shape position(std::int64_t element, Shape shape) {
-  for (std::size_t axis = shape.size(); axis-- > 0;)
-    shape[axis] = std::exchange(element, element / shape[axis]) % shape[axis];
-  return shape;
-}
-
 std::string place(const std::string& name, const Shape& shape, std::int64_t element) {
-  return text(name, " of shape ", shape, ", element ", element, " at ", position(element, shape));
+  return text(name, " of shape ", shape, ", element ", element, " at ",
+              unravel_index(element, shape));
 }
 
 /// What is checked: from inputs to outputs, with a graph that reaches from one to the other if

@@ -1,5 +1,7 @@
 #include <heed/autograd/shape.h>
 
+#include <utility>
+
 namespace heed {
 
 std::ostream& operator<<(std::ostream& out, const Shape& shape) {
@@ -13,6 +15,12 @@ std::size_t normalize_axis(std::string_view op, std::int64_t axis, std::int64_t 
     throw IndexError(text(op, ": axis ", axis, " of a tensor with ", ndim, " axes; allowed are ",
                           -ndim, " to ", ndim - 1));
   return static_cast<std::size_t>(axis < 0 ? axis + ndim : axis);
+}
+
+Shape unravel_index(std::int64_t element, Shape shape) {
+  for (std::size_t axis = shape.size(); axis-- > 0;)
+    shape[axis] = std::exchange(element, element / shape[axis]) % shape[axis];
+  return shape;
 }
 
 Shape broadcast_shapes(std::string_view op, const Shape& a, const Shape& b) {

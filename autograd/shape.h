@@ -95,6 +95,9 @@ std::ostream& operator<<(std::ostream& out, const Shape& shape);
 /// [-ndim, ndim).
 std::size_t normalize_axis(std::string_view op, std::int64_t axis, std::int64_t ndim);
 
+/// Where the element with this row-major number is, along each axis.
+Shape unravel_index(std::int64_t element, Shape shape);
+
 /// The shape both broadcast to by NumPy's rule: aligned at the last axis, length 1 stretches.
 /// Throws ShapeError naming `op` and both shapes.
 Shape broadcast_shapes(std::string_view op, const Shape& a, const Shape& b);

@@ -91,9 +91,12 @@ StepReport Trainer::step() {
   };
 
   optimizer_.set_lr(report.lr);
-  {
+  try {
     const Training scope(dropout_);
     report.loss = accumulate_gradients(model_.parameters, options_.accumulate, next, loss);
+  } catch (const NonFinite& error) {  // of DetectAnomaly
+    throw NonFinite(
+        text("stopped at step ", report.step, " at lr ", report.lr, "; ", error.what()));
   }
   report.accuracy = tally.accuracy();
   if (callbacks_.reduce) callbacks_.reduce(model_.parameters);

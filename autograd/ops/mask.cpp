@@ -3,6 +3,7 @@
 #include <heed/autograd/ops/mask.h>
 #include <heed/autograd/ops/reduce.h>
 
+#include <cmath>
 #include <functional>
 
 namespace heed {
@@ -57,6 +58,7 @@ struct MaskedFill {
     return y;
   }
   Grads backward(const Context&, const Tensor& g) const { return {masked_fill(g, mask, 0)}; }
+  bool means_infinity() const { return std::isinf(value); }
 };
 
 }  // namespace ops

@@ -484,6 +484,18 @@ TEST(Cases, U07ADivergedTrainingStopsAndKeepsTheLastGoodWeights) {
   EXPECT_LT(json_lines(evaluated.out).at(0)["loss"], 4);
 }
 
+TEST(Training, AnomalyIsTracedToItsOpAndToTheNearestParameter) {
+  const TemporaryFolder folder;
+  const Outcome found =
+      run_heed({"train", "copy", "--lr", "1e6", "--clip", "1e9", "--detect-anomaly"},
+               {.folder = folder.path()});
+  EXPECT_EQ(found.code, 5);
+  EXPECT_THAT(
+      lines_of(found.err).back(),
+      AllOf(ContainsRegex("^heed: stopped at step [0-9]+ at lr .*; [a-z_ ]+: (its|the gradient)"),
+            HasSubstr("the nearest parameter is ")));
+}
+
 // ---- outputs nobody reads, files that cannot grow
 
 /// The exit code of a shell command in which $HEED trains a moment.

@@ -1,3 +1,4 @@
+#include <heed/autograd/anomaly.h>
 #include <heed/autograd/error.h>
 #include <heed/train/atomic_file.h>
 #include <heed/train/cli/build_info.h>
@@ -95,8 +96,10 @@ class Session {
     } catch (const NonFinite& error) {
       progress_.finish();
       log_.info("{}", error.what());
-      throw NonFinite(text(error.what(), "; the last good weights are ",
-                           run_.last_checkpoint().string(), "; try a smaller --lr"));
+      throw NonFinite(text(
+          error.what(), "; the last good weights are ", run_.last_checkpoint().string(),
+          "; try a smaller --lr",
+          options_.detect_anomaly ? "" : ", or --detect-anomaly to learn which op it came from"));
     } catch (...) {  // a run without a step is of no use to anybody
       std::error_code ignored;
       if (settings_.steps > 0 && trainer_.steps_done() == 0)
@@ -118,6 +121,8 @@ class Session {
   }
 
   int train() {
+    std::optional<DetectAnomaly> watched;
+    if (options_.detect_anomaly) watched.emplace(parameters(model_));
     const auto start = std::chrono::steady_clock::now();
     const std::optional<Evaluation> last = trainer_.run();
     progress_.finish();

@@ -8,9 +8,10 @@
 namespace heed::cli {
 
 struct SessionOptions {
-  std::string out = "runs";  ///< the folder in which the run gets its own
-  bool watch = false;        ///< draw the heads while they learn
-  bool json = false;         ///< results as JSON lines
+  std::string out = "runs";     ///< the folder in which the run gets its own
+  bool watch = false;           ///< draw the heads while they learn
+  bool json = false;            ///< results as JSON lines
+  bool detect_anomaly = false;  ///< look at every value and gradient; see DetectAnomaly
 };
 
 /// One training, from the run directory it makes to what it says of the result; returns the exit

@@ -99,6 +99,9 @@ void add_train(CLI::App& program, Action& action, const std::vector<std::string>
                    "the folder in which the run gets its own [runs]")
       ->type_name("FOLDER");
   command->add_flag("--watch", arguments->options.watch, "draw the heads while they learn");
+  command->add_flag(
+      "--detect-anomaly", arguments->options.detect_anomaly,
+      "stop at the first value or gradient that is not finite, and name its op; slower");
   command->add_flag("--json", arguments->options.json, "results as JSON, one object a line");
   command->callback([&action, arguments] { action = [arguments] { return train(*arguments); }; });
 }
