@@ -1,4 +1,5 @@
 #include <heed/autograd/kernels/gemm.h>
+#include <heed/autograd/kernels/packed_product.h>
 
 #include <Eigen/Core>
 
@@ -12,10 +13,12 @@ using View = Eigen::Map<const Matrix<T>, 0, Eigen::OuterStride<>>;
 
 template <class A, class B, class C>
 void multiply(const A& a, const B& b, C& c, bool accumulate) {
-  if (accumulate)
-    c.noalias() += a * b;
+  constexpr Eigen::Index kPacked = EIGEN_GEMM_TO_COEFFBASED_THRESHOLD;
+  if (!accumulate) c.setZero();
+  if (a.rows() > 1 && b.cols() > 1 && a.rows() + b.cols() + a.cols() >= kPacked)
+    add_packed_product(a, b, c);
   else
-    c.noalias() = a * b;
+    c.noalias() += a * b;
 }
 
 }  // namespace

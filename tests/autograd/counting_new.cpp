@@ -8,6 +8,7 @@ namespace heed {
 
 std::atomic<long> allocations{0};
 std::atomic<long> tensor_allocations{0};
+std::atomic<long> mallocs{0};
 std::atomic<long> until_failure{-1};
 
 namespace {
