@@ -31,4 +31,5 @@
 #include <heed/autograd/shape.h>
 #include <heed/autograd/storage.h>
 #include <heed/autograd/tensor.h>
+#include <heed/autograd/threads.h>
 #include <heed/autograd/tokens_mask.h>

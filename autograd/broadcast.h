@@ -2,6 +2,7 @@
 
 #include <heed/autograd/shape.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 
@@ -34,16 +35,32 @@ class Broadcast {
   std::int64_t run() const { return lengths_[0]; }
   const std::array<std::int64_t, N>& steps() const { return strides_[0]; }
 
-  /// Calls `f(at, from)` for every run: its offset in the output and in each operand.
+  /// Elements of the output.
+  std::int64_t numel() const {
+    std::int64_t product = 1;
+    for (std::size_t axis = 0; axis < rank_; ++axis) product *= lengths_[axis];
+    return product;
+  }
+
+  /// Calls `f(at, from, length)` for every run, or part of one, among the elements [begin, end) of
+  /// the output: its offset there and in each operand, and its length.
   template <class F>
-  void for_each_run(F&& f) const {
-    std::int64_t runs = 1;
-    for (std::size_t axis = 1; axis < rank_; ++axis) runs *= lengths_[axis];
-    if (run() == 0) return;
+  void for_each_run(std::int64_t begin, std::int64_t end, F&& f) const {
+    if (begin >= end) return;
     std::array<std::int64_t, Shape::kMaxRank> index{};
     std::array<std::int64_t, N> from{};
-    for (std::int64_t r = 0; r < runs; ++r) {
-      f(r * run(), from);
+    std::int64_t rest = begin;
+    for (std::size_t axis = 0; axis < rank_; ++axis) {
+      index[axis] = rest % lengths_[axis];
+      rest /= lengths_[axis];
+      for (std::size_t i = 0; i < N; ++i) from[i] += strides_[axis][i] * index[axis];
+    }
+    for (std::int64_t at = begin; at < end;) {
+      const std::int64_t length = std::min(end - at, run() - index[0]);
+      f(at, from, length);
+      at += length;
+      for (std::size_t i = 0; i < N; ++i) from[i] -= strides_[0][i] * index[0];
+      index[0] = 0;
       for (std::size_t axis = 1; axis < rank_; ++axis) {
         for (std::size_t i = 0; i < N; ++i) from[i] += strides_[axis][i];
         if (++index[axis] < lengths_[axis]) break;

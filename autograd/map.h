@@ -26,14 +26,13 @@ void require_same_dtype(std::string_view op, const T& a, const T& b) {
         text(op, ": element types ", a.dtype(), " and ", b.dtype(), " do not mix; see to()"));
 }
 
-/// out[i] = f(a[i], b[i]) over the broadcast shape `shape`.
+/// out[i] = f(a[i], b[i]) over the elements [begin, end) of the broadcast.
 template <class Out, class A, class B, class F>
-void zip_into(Out* __restrict out, const Shape& shape, const A* a, const Shape& a_shape, const B* b,
-              const Shape& b_shape, F f) {
-  const Broadcast<2> loop(shape, {a_shape, b_shape});
-  const std::int64_t n = loop.run();
+void zip_range(Out* out, const A* a, const B* b, const Broadcast<2>& loop, std::int64_t begin,
+               std::int64_t end, F f) {
   const bool a_moves = loop.steps()[0] != 0, b_moves = loop.steps()[1] != 0;
-  loop.for_each_run([&](std::int64_t at, const std::array<std::int64_t, 2>& from) {
+  const auto zip_run = [&](std::int64_t at, const std::array<std::int64_t, 2>& from,
+                           std::int64_t n) {
     Out* __restrict y = out + at;
     const A* p = a + from[0];
     const B* q = b + from[1];
@@ -46,13 +45,23 @@ void zip_into(Out* __restrict out, const Shape& shape, const A* a, const Shape& 
       const A left = *p;
       for (std::int64_t i = 0; i < n; ++i) y[i] = f(left, q[b_moves ? i : 0]);
     }
-  });
+  };
+  loop.for_each_run(begin, end, zip_run);
+}
+
+/// out[i] = f(a[i], b[i]) over the broadcast shape `shape`.
+template <class Out, class A, class B, class F>
+void zip_into(Out* out, const Shape& shape, const A* a, const Shape& a_shape, const B* b,
+              const Shape& b_shape, F f) {
+  const Broadcast<2> loop(shape, {a_shape, b_shape});
+  zip_range(out, a, b, loop, 0, loop.numel(), f);
 }
 
 }  // namespace detail
 
 /// y[i] = f(x[i]), for the forward of an op. `f` is called with float or double and returns the
-/// same. Throws GraphError where it would cut the graph.
+/// same, on the caller's thread, whatever `set_threads` says. Throws GraphError where it would cut
+/// the graph.
 template <class F>
 Tensor map(const Tensor& x, F f) {
   detail::refuse_recording("map", x.requires_grad());
@@ -66,8 +75,9 @@ Tensor map(const Tensor& x, F f) {
   return y;
 }
 
-/// y[i] = f(a[i], b[i]) with broadcasting, for the forward of an op. Throws GraphError where it
-/// would cut the graph, ShapeError and DTypeError where the operands do not fit.
+/// y[i] = f(a[i], b[i]) with broadcasting, for the forward of an op; `f` runs on the caller's
+/// thread. Throws GraphError where it would cut the graph, ShapeError and DTypeError where the
+/// operands do not fit.
 template <class F>
 Tensor zip(const Tensor& a, const Tensor& b, F f, std::string_view op = "zip") {
   detail::refuse_recording(op, a.requires_grad() || b.requires_grad());

@@ -4,6 +4,9 @@
 
 namespace heed::kernels {
 
+/// How many products of a batch make a chunk.
+std::int64_t gemm_grain(std::int64_t batch, std::int64_t m, std::int64_t n, std::int64_t k);
+
 /// c (m, n) = [c +] op(a) op(b), row-major with the given distances between rows; op transposes if
 /// asked, so a is (m, k) or (k, m) and b (k, n) or (n, k).
 template <class T>

@@ -1,12 +1,11 @@
 #pragma once
 
-#include <heed/autograd/memory.h>
+#include <heed/autograd/kernels/parallel.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
-#include <vector>
 
 /// Reductions of an array seen as (outer, n, inner) over its middle axis, into (outer, inner).
 namespace heed::kernels {
@@ -27,31 +26,36 @@ double sum_row(const T* x, std::int64_t n, F f) {
   return total;
 }
 
-/// out[o, k] = factor · the sum of x[o, :, k], in f64.
-template <class T>
-void sum(const T* x, T* out, std::int64_t outer, std::int64_t n, std::int64_t inner,
+/// out[o, k] = factor · the sum of x[o, :, k], in f64 and in the order of the rows.
+template <class T, class Out>
+void sum(const T* x, Out* out, std::int64_t outer, std::int64_t n, std::int64_t inner,
          double factor) {
   if (inner == 1) {
-    for (std::int64_t o = 0; o < outer; ++o)
-      out[o] = static_cast<T>(factor * sum_row(x + o * n, n, [](T v) { return v; }));
+    for_each(outer, n, [=](std::int64_t o) {
+      out[o] = static_cast<Out>(factor * sum_row(x + o * n, n, [](T v) { return v; }));
+    });
     return;
   }
-  std::vector<double, CacheAllocator<double>> columns(static_cast<std::size_t>(inner));
-  double* __restrict total = columns.data();
-  for (std::int64_t o = 0; o < outer; ++o) {
-    std::fill_n(total, inner, 0.);
+  constexpr std::int64_t kColumns = 64;
+  const std::int64_t blocks = (inner + kColumns - 1) / kColumns;
+  for_each(outer * blocks, n * kColumns, [=](std::int64_t block) {
+    const std::int64_t o = block / blocks, first = block % blocks * kColumns;
+    const std::int64_t width = std::min(kColumns, inner - first);
+    std::array<double, kColumns> columns{};
+    double* __restrict total = columns.data();
     for (std::int64_t i = 0; i < n; ++i) {
-      const T* row = x + (o * n + i) * inner;
-      for (std::int64_t k = 0; k < inner; ++k) total[k] += static_cast<double>(row[k]);
+      const T* row = x + (o * n + i) * inner + first;
+      for (std::int64_t k = 0; k < width; ++k) total[k] += static_cast<double>(row[k]);
     }
-    for (std::int64_t k = 0; k < inner; ++k) out[o * inner + k] = static_cast<T>(factor * total[k]);
-  }
+    Out* to = out + o * inner + first;
+    for (std::int64_t k = 0; k < width; ++k) to[k] = static_cast<Out>(factor * total[k]);
+  });
 }
 
 /// out[o, k] = the Euclidean length of x[o, :, k]; the squares are summed in f64.
 template <class T>
 void length(const T* x, T* out, std::int64_t outer, std::int64_t n, std::int64_t inner) {
-  for (std::int64_t o = 0; o < outer; ++o)
+  for_each(outer, n * inner, [=](std::int64_t o) {
     for (std::int64_t k = 0; k < inner; ++k) {
       double squares = 0;
       for (std::int64_t i = 0; i < n; ++i) {
@@ -60,6 +64,7 @@ void length(const T* x, T* out, std::int64_t outer, std::int64_t n, std::int64_t
       }
       out[o * inner + k] = static_cast<T>(std::sqrt(squares));
     }
+  });
 }
 
 /// out[o, i, k] = the sum of x[o, 0..i, k], in f64.
@@ -78,7 +83,7 @@ void running_sum(const T* x, T* out, std::int64_t outer, std::int64_t n, std::in
 /// out[o, k] = the largest of x[o, :, k]; a NaN among them wins.
 template <class T>
 void largest(const T* x, T* out, std::int64_t outer, std::int64_t n, std::int64_t inner) {
-  for (std::int64_t o = 0; o < outer; ++o) {
+  for_each(outer, n * inner, [=](std::int64_t o) {
     const T* rows = x + o * n * inner;
     T* best = out + o * inner;
     std::copy_n(rows, inner, best);
@@ -87,14 +92,14 @@ void largest(const T* x, T* out, std::int64_t outer, std::int64_t n, std::int64_
         const T v = rows[i * inner + k];
         if (v > best[k] || v != v) best[k] = v;
       }
-  }
+  });
 }
 
 /// out[o, k] = the first i at which x[o, i, k] is largest; the first NaN if there is one.
 template <class T>
 void first_largest(const T* x, std::int64_t* out, std::int64_t outer, std::int64_t n,
                    std::int64_t inner) {
-  for (std::int64_t o = 0; o < outer; ++o)
+  for_each(outer, n * inner, [=](std::int64_t o) {
     for (std::int64_t k = 0; k < inner; ++k) {
       const T* column = x + o * n * inner + k;
       std::int64_t best = 0;
@@ -103,6 +108,7 @@ void first_largest(const T* x, std::int64_t* out, std::int64_t outer, std::int64
           best = i;
       out[o * inner + k] = best;
     }
+  });
 }
 
 }  // namespace heed::kernels

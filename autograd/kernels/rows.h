@@ -2,12 +2,14 @@
 
 #include <heed/autograd/kernels/reduce.h>
 #include <heed/autograd/kernels/vector_math.h>
+#include <heed/autograd/memory.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <vector>
 
 /// Kernels over the rows of a matrix: softmax and its relatives, layer norm, cross-entropy.
 namespace heed::kernels {
@@ -51,22 +53,28 @@ void softmax_row(const T* x, T* __restrict y, std::int64_t n) {
   for (std::int64_t i = 0; i < n; ++i) y[i] *= scale;
 }
 
-/// out[o] = log of the sum of exp(x[o, :]).
+/// Calls `f(i, scratch)` for every row i < rows, in chunks, each with one row of n values that it
+/// may write to.
+template <class T, class F>
+void for_each_row(std::int64_t rows, std::int64_t n, F f) {
+  if (rows == 0) return;
+  const std::int64_t grain = grain_of(rows, n), chunks = (rows - 1) / grain + 1;
+  std::vector<T, CacheAllocator<T>> scratch(static_cast<std::size_t>(chunks * n));
+  parallel_for(rows, grain, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i < end; ++i) f(i, scratch.data() + begin / grain * n);
+  });
+}
+
+/// The log of the sum of exp(x[:]); writes to scratch.
 template <class T>
-void logsumexp(const T* x, T* out, std::int64_t outer, std::int64_t n) {
-  std::vector<T, CacheAllocator<T>> scratch(static_cast<std::size_t>(n));
-  for (std::int64_t o = 0; o < outer; ++o) {
-    const T* row = x + o * n;
-    const T max = max_row(row, n);
-    if (max == std::numeric_limits<T>::infinity()) {
-      out[o] = std::any_of(row, row + n, [](T v) { return std::isnan(v); })
-                   ? std::numeric_limits<T>::quiet_NaN()
-                   : max;
-      continue;
-    }
-    const T total = exp_row(row, scratch.data(), n, max);
-    out[o] = total == 0 ? -std::numeric_limits<T>::infinity() : max + std::log(total);
-  }
+T logsumexp_row(const T* x, T* __restrict scratch, std::int64_t n) {
+  const T max = max_row(x, n);
+  if (max == std::numeric_limits<T>::infinity())
+    return std::any_of(x, x + n, [](T v) { return std::isnan(v); })
+               ? std::numeric_limits<T>::quiet_NaN()
+               : max;
+  const T total = exp_row(x, scratch, n, max);
+  return total == 0 ? -std::numeric_limits<T>::infinity() : max + std::log(total);
 }
 
 template <class T>

@@ -1,6 +1,6 @@
 #include <heed/autograd/apply.h>
+#include <heed/autograd/kernels/elementwise.h>
 #include <heed/autograd/kernels/vector_math.h>
-#include <heed/autograd/map.h>
 #include <heed/autograd/ops/activation.h>
 #include <heed/autograd/ops/arithmetic.h>
 #include <heed/autograd/ops/elementwise.h>
@@ -17,7 +17,7 @@ struct Sigmoid {
   static constexpr std::string_view name = "sigmoid";
   static constexpr Saves saves = Saves::output;
   Tensor forward(const Tensor& x) const {
-    return map(x, [](auto v) { return kernels::sigmoid(v); });
+    return kernels::map(x, [](auto v) { return kernels::sigmoid(v); });
   }
   Grads backward(const Context& ctx, const Tensor& g) const {
     const Tensor y = ctx.output();
@@ -30,7 +30,8 @@ struct LeakyRelu {
   static constexpr Saves saves = Saves::inputs;
   double slope;
   Tensor forward(const Tensor& x) const {
-    return map(x, [s = slope](auto v) { return v <= 0 ? v * static_cast<decltype(v)>(s) : v; });
+    return kernels::map(
+        x, [s = slope](auto v) { return v <= 0 ? v * static_cast<decltype(v)>(s) : v; });
   }
   Grads backward(const Context& ctx, const Tensor& g) const {
     return {where(ctx.input(0) <= 0, g * slope, g)};
@@ -41,7 +42,7 @@ struct Relu {
   static constexpr std::string_view name = "relu";
   static constexpr Saves saves = Saves::output;
   Tensor forward(const Tensor& x) const {
-    return map(x, [](auto v) { return v <= 0 ? 0 : v; });
+    return kernels::map(x, [](auto v) { return v <= 0 ? 0 : v; });
   }
   Grads backward(const Context& ctx, const Tensor& g) const {
     return {masked_fill(g, ctx.output() == 0, 0)};
@@ -53,7 +54,7 @@ struct Elu {
   static constexpr Saves saves = Saves::inputs;
   double alpha;
   Tensor forward(const Tensor& x) const {
-    return map(x, [a = alpha](auto v) {
+    return kernels::map(x, [a = alpha](auto v) {
       return v <= 0 ? static_cast<decltype(v)>(a) * std::expm1(v) : v;
     });
   }
@@ -68,7 +69,8 @@ struct Softplus {
   static constexpr std::string_view name = "softplus";
   static constexpr Saves saves = Saves::inputs;
   Tensor forward(const Tensor& x) const {
-    return map(x, [](auto v) { return std::log1p(std::exp(-std::fabs(v))) + (v > 0 ? v : 0); });
+    return kernels::map(
+        x, [](auto v) { return std::log1p(std::exp(-std::fabs(v))) + (v > 0 ? v : 0); });
   }
   Grads backward(const Context& ctx, const Tensor& g) const { return {g * sigmoid(ctx.input(0))}; }
 };
@@ -77,12 +79,12 @@ struct Silu {
   static constexpr std::string_view name = "silu";
   static constexpr Saves saves = Saves::inputs;
   Tensor forward(const Tensor& x) const {
-    return map(x, [](auto v) { return v * kernels::sigmoid(v); });
+    return kernels::map(x, [](auto v) { return v * kernels::sigmoid(v); });
   }
   Tensor composed(const Tensor& x) const { return x * sigmoid(x); }
   // dy/dx = s (1 + x (1 - s)), s = sigmoid(x)
   Grads backward(const Context& ctx, const Tensor& g) const {
-    return {zip(ctx.input(0), g, [](auto v, auto up) {
+    return {kernels::zip(ctx.input(0), g, [](auto v, auto up) {
       const auto s = kernels::sigmoid(v);
       return up * (s * (1 + v * (1 - s)));
     })};
@@ -94,7 +96,7 @@ struct NormalCdf {
   static constexpr std::string_view name = "normal_cdf";
   static constexpr Saves saves = Saves::inputs;
   Tensor forward(const Tensor& x) const {
-    return map(x, [](auto v) { return kernels::normal_cdf(v); });
+    return kernels::map(x, [](auto v) { return kernels::normal_cdf(v); });
   }
   // dy/dx = φ(x)
   Grads backward(const Context& ctx, const Tensor& g) const {
@@ -108,12 +110,13 @@ struct GeluErf {
   static constexpr std::string_view name = "gelu";
   static constexpr Saves saves = Saves::inputs;
   Tensor forward(const Tensor& x) const {
-    return map(x, [](auto v) { return v * kernels::normal_cdf(v); });
+    return kernels::map(x, [](auto v) { return v * kernels::normal_cdf(v); });
   }
   Tensor composed(const Tensor& x) const { return x * apply(NormalCdf{}, x); }
   // dy/dx = Φ(x) + x φ(x)
   Grads backward(const Context& ctx, const Tensor& g) const {
-    return {zip(ctx.input(0), g, [](auto v, auto up) { return up * kernels::gelu_slope(v); })};
+    return {
+        kernels::zip(ctx.input(0), g, [](auto v, auto up) { return up * kernels::gelu_slope(v); })};
   }
 };
 
@@ -131,13 +134,13 @@ struct GeluTanh {
   static double gate(double x) { return 1 / (1 + std::exp(-kScale * (x + kCubic * x * x * x))); }
 
   Tensor forward(const Tensor& x) const {
-    return map(x, [](auto v) { return static_cast<decltype(v)>(v * gate(v)); });
+    return kernels::map(x, [](auto v) { return static_cast<decltype(v)>(v * gate(v)); });
   }
   Tensor composed(const Tensor& x) const {
     return x * sigmoid(kScale * (x + kCubic * (square(x) * x)));
   }
   Grads backward(const Context& ctx, const Tensor& g) const {
-    return {zip(ctx.input(0), g, [](auto x, auto up) {
+    return {kernels::zip(ctx.input(0), g, [](auto x, auto up) {
       const double v = std::clamp<double>(x, -100, 100);  // beyond, the gate is 0 or 1
       const double s = gate(v), slope = kScale * (1 + 3 * kCubic * v * v);
       return static_cast<decltype(x)>(up * (s + v * s * (1 - s) * slope));

@@ -1,5 +1,5 @@
 #include <heed/autograd/apply.h>
-#include <heed/autograd/map.h>
+#include <heed/autograd/kernels/elementwise.h>
 #include <heed/autograd/ops/arithmetic.h>
 #include <heed/autograd/ops/elementwise.h>
 #include <heed/autograd/ops/reduce.h>
@@ -11,7 +11,7 @@ struct Add {
   static constexpr std::string_view name = "add";
   static constexpr Saves saves = Saves::none;
   Tensor forward(const Tensor& a, const Tensor& b) const {
-    return zip(
+    return kernels::zip(
         a, b, [](auto x, auto y) { return x + y; }, name);
   }
   Grads backward(const Context& ctx, const Tensor& g) const {
@@ -23,7 +23,7 @@ struct Subtract {
   static constexpr std::string_view name = "subtract";
   static constexpr Saves saves = Saves::none;
   Tensor forward(const Tensor& a, const Tensor& b) const {
-    return zip(
+    return kernels::zip(
         a, b, [](auto x, auto y) { return x - y; }, name);
   }
   Grads backward(const Context& ctx, const Tensor& g) const {
@@ -35,7 +35,7 @@ struct Multiply {
   static constexpr std::string_view name = "multiply";
   static constexpr Saves saves = Saves::inputs;
   Tensor forward(const Tensor& a, const Tensor& b) const {
-    return zip(
+    return kernels::zip(
         a, b, [](auto x, auto y) { return x * y; }, name);
   }
   Grads backward(const Context& ctx, const Tensor& g) const {
@@ -48,7 +48,7 @@ struct Divide {
   static constexpr std::string_view name = "divide";
   static constexpr Saves saves = Saves::inputs;
   Tensor forward(const Tensor& a, const Tensor& b) const {
-    return zip(
+    return kernels::zip(
         a, b, [](auto x, auto y) { return x / y; }, name);
   }
   Grads backward(const Context& ctx, const Tensor& g) const {
@@ -63,7 +63,7 @@ struct AddNumber {
   static constexpr Saves saves = Saves::none;
   double c;
   Tensor forward(const Tensor& x) const {
-    return map(x, [c = c](auto v) { return v + static_cast<decltype(v)>(c); });
+    return kernels::map(x, [c = c](auto v) { return v + static_cast<decltype(v)>(c); });
   }
   Grads backward(const Context&, const Tensor& g) const { return {g}; }
 };
@@ -73,7 +73,7 @@ struct MultiplyNumber {
   static constexpr Saves saves = Saves::none;
   double c;
   Tensor forward(const Tensor& x) const {
-    return map(x, [c = c](auto v) { return v * static_cast<decltype(v)>(c); });
+    return kernels::map(x, [c = c](auto v) { return v * static_cast<decltype(v)>(c); });
   }
   Grads backward(const Context&, const Tensor& g) const { return {g * c}; }
 };
@@ -83,7 +83,7 @@ struct DivideByNumber {
   static constexpr Saves saves = Saves::none;
   double c;
   Tensor forward(const Tensor& x) const {
-    return map(x, [c = c](auto v) { return v / static_cast<decltype(v)>(c); });
+    return kernels::map(x, [c = c](auto v) { return v / static_cast<decltype(v)>(c); });
   }
   Grads backward(const Context&, const Tensor& g) const { return {g / c}; }
 };
@@ -94,7 +94,7 @@ struct DivideNumber {
   static constexpr Saves saves = Saves::inputs;
   double c;
   Tensor forward(const Tensor& x) const {
-    return map(x, [c = c](auto v) { return static_cast<decltype(v)>(c) / v; });
+    return kernels::map(x, [c = c](auto v) { return static_cast<decltype(v)>(c) / v; });
   }
   Grads backward(const Context& ctx, const Tensor& g) const {
     return {g * (-c / square(ctx.input(0)))};
@@ -125,9 +125,13 @@ void add_into(Tensor& sum, const Tensor& x) {
   }
   dispatch(sum.dtype(), [&](auto t) {
     using T = decltype(t);
-    T* __restrict to = sum.mutate<T>().data();
+    T* to = sum.mutate<T>().data();
     const T* from = x.data<T>().data();
-    for (std::int64_t i = 0, n = sum.numel(); i < n; ++i) to[i] += from[i];
+    const std::int64_t n = sum.numel();
+    kernels::parallel_for(n, kernels::grain_of(n), [=](std::int64_t begin, std::int64_t end) {
+      T* __restrict total = to;
+      for (std::int64_t i = begin; i < end; ++i) total[i] += from[i];
+    });
   });
 }
 

@@ -1,4 +1,5 @@
 #include <heed/autograd/apply.h>
+#include <heed/autograd/kernels/parallel.h>
 #include <heed/autograd/ops/dropout.h>
 
 #include <utility>
@@ -24,13 +25,16 @@ struct Dropout {
     Tensor y = empty(x.shape(), x.dtype());
     dispatch(x.dtype(), [&](auto t) {
       using T = decltype(t);
-      const auto from = x.data<T>();
-      const auto to = y.mutate<T>();
-      Rng rng(0);
-      rng.set_state(draws);
+      const T* from = x.data<T>().data();
+      T* to = y.mutate<T>().data();
       const T scale = static_cast<T>(1 / (1 - p));
-      for (std::size_t i = 0; i < to.size(); ++i)
-        to[i] = rng.uniform() < p ? T(0) : from[i] * scale;
+      const std::int64_t n = x.numel();
+      kernels::parallel_for(n, kernels::grain_of(n), [&](std::int64_t begin, std::int64_t end) {
+        Rng rng(0);
+        rng.set_state({draws.key, draws.position + static_cast<std::uint64_t>(begin)});
+        for (std::int64_t i = begin; i < end; ++i)
+          to[i] = rng.uniform() < p ? T(0) : from[i] * scale;
+      });
     });
     return y;
   }

@@ -1,6 +1,6 @@
 #include <heed/autograd/apply.h>
+#include <heed/autograd/kernels/elementwise.h>
 #include <heed/autograd/kernels/vector_math.h>
-#include <heed/autograd/map.h>
 #include <heed/autograd/ops/arithmetic.h>
 #include <heed/autograd/ops/elementwise.h>
 #include <heed/autograd/ops/mask.h>
@@ -17,7 +17,7 @@ struct Exp {
   static constexpr std::string_view name = "exp";
   static constexpr Saves saves = Saves::output;
   Tensor forward(const Tensor& x) const {
-    return map(x, [](auto v) {
+    return kernels::map(x, [](auto v) {
       if constexpr (sizeof(v) == 4)
         return kernels::exp(v);
       else
@@ -31,7 +31,7 @@ struct Log {
   static constexpr std::string_view name = "log";
   static constexpr Saves saves = Saves::inputs;
   Tensor forward(const Tensor& x) const {
-    return map(x, [](auto v) { return std::log(v); });
+    return kernels::map(x, [](auto v) { return std::log(v); });
   }
   Grads backward(const Context& ctx, const Tensor& g) const { return {g / ctx.input(0)}; }
 };
@@ -40,7 +40,7 @@ struct Log1p {
   static constexpr std::string_view name = "log1p";
   static constexpr Saves saves = Saves::inputs;
   Tensor forward(const Tensor& x) const {
-    return map(x, [](auto v) { return std::log1p(v); });
+    return kernels::map(x, [](auto v) { return std::log1p(v); });
   }
   Grads backward(const Context& ctx, const Tensor& g) const { return {g / (1 + ctx.input(0))}; }
 };
@@ -49,7 +49,7 @@ struct Sqrt {
   static constexpr std::string_view name = "sqrt";
   static constexpr Saves saves = Saves::output;
   Tensor forward(const Tensor& x) const {
-    return map(x, [](auto v) { return std::sqrt(v); });
+    return kernels::map(x, [](auto v) { return std::sqrt(v); });
   }
   Grads backward(const Context& ctx, const Tensor& g) const { return {g / (2 * ctx.output())}; }
 };
@@ -58,7 +58,7 @@ struct Rsqrt {
   static constexpr std::string_view name = "rsqrt";
   static constexpr Saves saves = Saves::output;
   Tensor forward(const Tensor& x) const {
-    return map(x, [](auto v) { return 1 / std::sqrt(v); });
+    return kernels::map(x, [](auto v) { return 1 / std::sqrt(v); });
   }
   Grads backward(const Context& ctx, const Tensor& g) const {
     const Tensor y = ctx.output();
@@ -70,7 +70,7 @@ struct Square {
   static constexpr std::string_view name = "square";
   static constexpr Saves saves = Saves::inputs;
   Tensor forward(const Tensor& x) const {
-    return map(x, [](auto v) { return v * v; });
+    return kernels::map(x, [](auto v) { return v * v; });
   }
   Grads backward(const Context& ctx, const Tensor& g) const { return {g * (2 * ctx.input(0))}; }
 };
@@ -79,7 +79,7 @@ struct Sin {
   static constexpr std::string_view name = "sin";
   static constexpr Saves saves = Saves::inputs;
   Tensor forward(const Tensor& x) const {
-    return map(x, [](auto v) { return std::sin(v); });
+    return kernels::map(x, [](auto v) { return std::sin(v); });
   }
   Grads backward(const Context& ctx, const Tensor& g) const { return {g * cos(ctx.input(0))}; }
 };
@@ -88,7 +88,7 @@ struct Cos {
   static constexpr std::string_view name = "cos";
   static constexpr Saves saves = Saves::inputs;
   Tensor forward(const Tensor& x) const {
-    return map(x, [](auto v) { return std::cos(v); });
+    return kernels::map(x, [](auto v) { return std::cos(v); });
   }
   Grads backward(const Context& ctx, const Tensor& g) const { return {-(g * sin(ctx.input(0)))}; }
 };
@@ -97,7 +97,7 @@ struct Erf {
   static constexpr std::string_view name = "erf";
   static constexpr Saves saves = Saves::inputs;
   Tensor forward(const Tensor& x) const {
-    return map(x, [](auto v) {
+    return kernels::map(x, [](auto v) {
       if constexpr (sizeof(v) == 4)
         return kernels::erf(v);
       else
@@ -115,7 +115,8 @@ struct PowerNumber {
   static constexpr Saves saves = Saves::inputs;
   double exponent;
   Tensor forward(const Tensor& x) const {
-    return map(x, [e = exponent](auto v) { return std::pow(v, static_cast<decltype(v)>(e)); });
+    return kernels::map(
+        x, [e = exponent](auto v) { return std::pow(v, static_cast<decltype(v)>(e)); });
   }
   Grads backward(const Context& ctx, const Tensor& g) const {
     if (exponent == 0) return {zeros(ctx.shape(0), ctx.dtype())};
@@ -128,7 +129,7 @@ struct Power {
   static constexpr std::string_view name = "pow";
   static constexpr Saves saves = Saves::inputs | Saves::output;
   Tensor forward(const Tensor& x, const Tensor& y) const {
-    return zip(
+    return kernels::zip(
         x, y, [](auto base, auto exponent) { return std::pow(base, exponent); }, name);
   }
   Grads backward(const Context& ctx, const Tensor& g) const {
@@ -149,7 +150,7 @@ struct Tanh {
   static constexpr std::string_view name = "tanh";
   static constexpr Saves saves = Saves::output;
   Tensor forward(const Tensor& x) const {
-    return map(x, [](auto v) {
+    return kernels::map(x, [](auto v) {
       if constexpr (sizeof(v) == 4)
         return kernels::tanh(v);
       else
@@ -165,7 +166,7 @@ struct Abs {
   static constexpr std::string_view name = "abs";
   static constexpr Saves saves = Saves::inputs;
   Tensor forward(const Tensor& x) const {
-    return map(x, [](auto v) { return std::fabs(v); });
+    return kernels::map(x, [](auto v) { return std::fabs(v); });
   }
   Grads backward(const Context& ctx, const Tensor& g) const {
     const Tensor x = ctx.input(0);
@@ -182,7 +183,7 @@ struct Extreme {
     const auto pick = [l = larger](auto x, auto y) {
       return x != x || (l ? x > y : x < y) ? x : y;
     };
-    return zip(a, b, pick, larger ? "maximum" : "minimum");
+    return kernels::zip(a, b, pick, larger ? "maximum" : "minimum");
   }
   // dL/da = g where a wins, g / 2 where both are equal
   Grads backward(const Context& ctx, const Tensor& g) const {
@@ -198,7 +199,7 @@ struct Clamp {
   static constexpr Saves saves = Saves::inputs;
   double low, high;
   Tensor forward(const Tensor& x) const {
-    return map(x, [l = low, h = high](auto v) {
+    return kernels::map(x, [l = low, h = high](auto v) {
       using T = decltype(v);
       return v < static_cast<T>(l)   ? static_cast<T>(l)
              : v > static_cast<T>(h) ? static_cast<T>(h)

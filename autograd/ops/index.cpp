@@ -1,4 +1,5 @@
 #include <heed/autograd/apply.h>
+#include <heed/autograd/kernels/parallel.h>
 #include <heed/autograd/ops/index.h>
 
 #include <algorithm>
@@ -51,15 +52,19 @@ struct Embedding {
       using T = decltype(t);
       const T* rows = table.data<T>().data();
       T* to = y.mutate<T>().data();
-      for (const std::int64_t id : tokens.data())
-        to = std::copy_n(rows + id * table.dim(1), table.dim(1), to);
+      const std::int64_t* ids = tokens.data().data();
+      const std::int64_t count = tokens.numel(), width = table.dim(1);
+      kernels::for_each(count, width, [=](std::int64_t i) {
+        std::copy_n(rows + ids[i] * width, width, to + i * width);
+      });
     });
     return y;
   }
   Grads backward(const Context& ctx, const Tensor& g) const;
 };
 
-/// The reverse of Embedding: the rows of x added up in a table at their ids.
+/// The reverse of Embedding: the rows of x added up in a table at their ids, in order; chunks are
+/// columns, since ids repeat.
 struct EmbeddingScatter {
   static constexpr std::string_view name = "embedding_scatter";
   static constexpr Saves saves = Saves::none;
@@ -72,11 +77,16 @@ struct EmbeddingScatter {
       using T = decltype(t);
       const T* from = x.data<T>().data();
       T* out = table.mutate<T>().data();
-      for (const std::int64_t id : tokens.data()) {
-        T* __restrict row = out + id * width;
-        for (std::int64_t i = 0; i < width; ++i) row[i] += from[i];
-        from += width;
-      }
+      const std::int64_t* ids = tokens.data().data();
+      const std::int64_t count = tokens.numel();
+      kernels::parallel_for(width, kernels::column_grain(width, count),
+                            [=](std::int64_t begin, std::int64_t end) {
+                              for (std::int64_t n = 0; n < count; ++n) {
+                                T* __restrict row = out + ids[n] * width;
+                                const T* more = from + n * width;
+                                for (std::int64_t i = begin; i < end; ++i) row[i] += more[i];
+                              }
+                            });
     });
     return table;
   }

@@ -1,4 +1,5 @@
 #include <heed/autograd/apply.h>
+#include <heed/autograd/kernels/parallel.h>
 #include <heed/autograd/kernels/rows.h>
 #include <heed/autograd/map.h>
 #include <heed/autograd/ops/activation.h>
@@ -13,6 +14,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace heed {
 namespace {
@@ -76,28 +78,25 @@ struct CrossEntropy {
   Tensor forward(const Tensor& logits) const {
     const std::int64_t classes = logits.dim(-1), count = targets.numel();
     const double s = options.label_smoothing;
-    Tensor losses = empty(targets.shape(), logits.dtype());
-    double total = 0;
+    const std::int64_t* ids = targets.data().data();
+    Tensor losses = empty(targets.shape(), f64);
+    double* loss = losses.mutate<double>().data();
     dispatch(logits.dtype(), [&](auto t) {
       using T = decltype(t);
-      Tensor scratch = empty({classes}, logits.dtype());
-      T* log_p = scratch.mutate<T>().data();
-      T* loss = losses.mutate<T>().data();
-      for (std::int64_t i = 0; i < count; ++i) {
-        const std::int64_t id = targets.data()[static_cast<std::size_t>(i)];
-        double row = 0;
-        if (id != options.ignore_index) {
-          kernels::log_softmax_row(logits.data<T>().data() + i * classes, log_p, classes);
-          row = -static_cast<double>(log_p[id]);
-          if (s > 0)
-            row = (1 - s) * row - s * kernels::sum_row(log_p, classes, [](T v) { return v; }) /
-                                      static_cast<double>(classes);
-        }
-        loss[i] = static_cast<T>(row);
-        total += row;
-      }
+      const T* x = logits.data<T>().data();
+      kernels::for_each_row<T>(count, classes, [=, this](std::int64_t i, T* log_p) {
+        loss[i] = 0;
+        if (ids[i] == options.ignore_index) return;
+        kernels::log_softmax_row(x + i * classes, log_p, classes);
+        loss[i] = -static_cast<double>(log_p[ids[i]]);
+        if (s > 0)
+          loss[i] = (1 - s) * loss[i] - s * kernels::sum_row(log_p, classes, [](T v) {
+                                          return v;
+                                        }) / static_cast<double>(classes);
+      });
     });
-    if (options.reduction == Reduction::none) return losses;
+    if (options.reduction == Reduction::none) return losses.to(logits.dtype());
+    const double total = std::accumulate(loss, loss + count, 0.);
     return full({}, total / Counted(targets, options).divisor, logits.dtype());
   }
 
@@ -111,25 +110,26 @@ struct CrossEntropy {
     const std::int64_t classes = logits.dim(-1);
     const Counted counted(targets, options);
     const double s = options.label_smoothing, each = s / static_cast<double>(classes);
+    const std::int64_t* ids = targets.data().data();
     Tensor dx = empty(logits.shape(), logits.dtype());
     dispatch(logits.dtype(), [&](auto t) {
       using T = decltype(t);
-      const T* up = g.data<T>().data();
+      const T *x = logits.data<T>().data(), *up = g.data<T>().data();
+      T* to = dx.mutate<T>().data();
       const bool one_g = options.reduction != Reduction::none;
-      for (std::int64_t i = 0; i < targets.numel(); ++i) {
-        const std::int64_t id = targets.data()[static_cast<std::size_t>(i)];
-        const T* row = logits.data<T>().data() + i * classes;
-        T* __restrict out = dx.mutate<T>().data() + i * classes;
-        if (id == options.ignore_index ||
+      kernels::for_each(targets.numel(), classes, [=, &counted, this](std::int64_t i) {
+        const T* row = x + i * classes;
+        T* __restrict out = to + i * classes;
+        if (ids[i] == options.ignore_index ||
             kernels::max_row(row, classes) == -std::numeric_limits<T>::infinity()) {
           std::fill_n(out, classes, T(0));
-          continue;
+          return;
         }
         kernels::softmax_row(row, out, classes);
         const T scale = static_cast<T>(static_cast<double>(up[one_g ? 0 : i]) / counted.divisor);
         for (std::int64_t j = 0; j < classes; ++j) out[j] = (out[j] - static_cast<T>(each)) * scale;
-        out[id] -= static_cast<T>(1 - s) * scale;
-      }
+        out[ids[i]] -= static_cast<T>(1 - s) * scale;
+      });
     });
     return {dx};
   }

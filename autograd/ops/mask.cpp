@@ -1,5 +1,5 @@
 #include <heed/autograd/apply.h>
-#include <heed/autograd/map.h>
+#include <heed/autograd/kernels/elementwise.h>
 #include <heed/autograd/ops/mask.h>
 #include <heed/autograd/ops/reduce.h>
 
@@ -19,16 +19,21 @@ struct Where {
         broadcast_shapes(name, mask.shape(), broadcast_shapes(name, a.shape(), b.shape()));
     Tensor y = empty(shape, a.dtype());
     const Broadcast<3> loop(shape, {mask.shape(), a.shape(), b.shape()});
-    const std::int64_t n = loop.run();
+    const std::int64_t n = loop.numel();
     const auto [dm, da, db] = loop.steps();
     dispatch(a.dtype(), [&, dm = dm, da = da, db = db](auto t) {
       using T = decltype(t);
       const std::uint8_t* m = mask.data().data();
       const T *p = a.data<T>().data(), *q = b.data<T>().data();
-      T* __restrict out = y.mutate<T>().data();
-      loop.for_each_run([&](std::int64_t at, const std::array<std::int64_t, 3>& from) {
-        for (std::int64_t i = 0; i < n; ++i)
-          out[at + i] = m[from[0] + i * dm] ? p[from[1] + i * da] : q[from[2] + i * db];
+      T* out = y.mutate<T>().data();
+      const auto choose = [=](std::int64_t at, const std::array<std::int64_t, 3>& from,
+                              std::int64_t length) {
+        T* __restrict to = out + at;
+        for (std::int64_t i = 0; i < length; ++i)
+          to[i] = m[from[0] + i * dm] ? p[from[1] + i * da] : q[from[2] + i * db];
+      };
+      kernels::parallel_for(n, kernels::grain_of(n), [&](std::int64_t begin, std::int64_t end) {
+        loop.for_each_run(begin, end, choose);
       });
     });
     return y;
@@ -51,9 +56,9 @@ struct MaskedFill {
     dispatch(x.dtype(), [&](auto t) {
       using T = decltype(t);
       const T fill = static_cast<T>(value);
-      detail::zip_into(y.mutate<T>().data(), x.shape(), x.data<T>().data(), x.shape(),
-                       mask.data().data(), mask.shape(),
-                       [fill](T v, std::uint8_t hidden) { return hidden ? fill : v; });
+      kernels::zip_into(y.mutate<T>().data(), x.shape(), x.data<T>().data(), x.shape(),
+                        mask.data().data(), mask.shape(),
+                        [fill](T v, std::uint8_t hidden) { return hidden ? fill : v; });
     });
     return y;
   }
@@ -89,8 +94,8 @@ Mask compare(const Tensor& a, const Tensor& b, F f) {
   Mask::Values values(static_cast<std::size_t>(shape.numel()));
   dispatch(a.dtype(), [&](auto t) {
     using T = decltype(t);
-    detail::zip_into(values.data(), shape, a.data<T>().data(), a.shape(), b.data<T>().data(),
-                     b.shape(), [f](T x, T y) { return static_cast<std::uint8_t>(f(x, y)); });
+    kernels::zip_into(values.data(), shape, a.data<T>().data(), a.shape(), b.data<T>().data(),
+                      b.shape(), [f](T x, T y) { return static_cast<std::uint8_t>(f(x, y)); });
   });
   return Mask(std::move(values), shape);
 }

@@ -1,6 +1,7 @@
 #include <heed/autograd/apply.h>
 #include <heed/autograd/broadcast.h>
 #include <heed/autograd/kernels/gemm.h>
+#include <heed/autograd/kernels/parallel.h>
 #include <heed/autograd/map.h>
 #include <heed/autograd/ops/arithmetic.h>
 #include <heed/autograd/ops/elementwise.h>
@@ -59,13 +60,17 @@ struct Matmul {
       using T = decltype(t);
       const T *left = a.data<T>().data(), *right = b.data<T>().data();
       T* out = c.mutate<T>().data();
-      loop.for_each_run([&](std::int64_t at, const std::array<std::int64_t, 2>& from) {
-        for (std::int64_t i = 0; i < loop.run(); ++i)
+      const auto multiply = [&](std::int64_t at, const std::array<std::int64_t, 2>& from,
+                                std::int64_t length) {
+        for (std::int64_t i = 0; i < length; ++i)
           kernels::gemm(transpose_a, transpose_b, m, n, k,
                         left + (from[0] + i * loop.steps()[0]) * m * k, a.dim(-1),
                         right + (from[1] + i * loop.steps()[1]) * k * n, b.dim(-1),
                         out + (at + i) * m * n, n, false);
-      });
+      };
+      kernels::parallel_for(
+          loop.numel(), kernels::gemm_grain(loop.numel(), m, n, k),
+          [&](std::int64_t begin, std::int64_t end) { loop.for_each_run(begin, end, multiply); });
     });
     return c;
   }
@@ -101,8 +106,10 @@ struct Linear {
     dispatch(x.dtype(), [&](auto t) {
       using T = decltype(t);
       T* to = y.mutate<T>().data();
-      if (b.defined())
-        for (std::int64_t i = 0; i < rows; ++i) std::copy_n(b.data<T>().data(), out, to + i * out);
+      if (b.defined()) {
+        const T* bias = b.data<T>().data();
+        kernels::for_each(rows, out, [=](std::int64_t i) { std::copy_n(bias, out, to + i * out); });
+      }
       kernels::gemm(false, false, rows, out, in, x.data<T>().data(), in, w.data<T>().data(), out,
                     to, out, b.defined());
     });

@@ -1,4 +1,5 @@
 #include <heed/autograd/apply.h>
+#include <heed/autograd/kernels/parallel.h>
 #include <heed/autograd/kernels/rows.h>
 #include <heed/autograd/map.h>
 #include <heed/autograd/ops/arithmetic.h>
@@ -50,12 +51,12 @@ struct LayerNorm {
       using T = decltype(t);
       const T* from = x.data<T>().data();
       T* to = y.mutate<T>().data();
-      for (auto& row : rows) {
-        row = kernels::row_statistics(from, n, eps);
-        kernels::normalize_row(from, data_or_null<T>(w), data_or_null<T>(b), to, n, row);
-        from += n;
-        to += n;
-      }
+      const T *weight = data_or_null<T>(w), *bias = data_or_null<T>(b);
+      kernels::for_each(count, n, [=, this](std::int64_t i) {
+        auto& row = rows[static_cast<std::size_t>(i)];
+        row = kernels::row_statistics(from + i * n, n, eps);
+        kernels::normalize_row(from + i * n, weight, bias, to + i * n, n, row);
+      });
     });
     return y;
   }
@@ -72,21 +73,22 @@ struct LayerNorm {
   // x̂ = (x - mean) rstd, gw = g w: dx = rstd (gw - mean(gw) - x̂ mean(gw x̂)), dw = Σ g x̂, db = Σ g
   Grads backward(const Context& ctx, const Tensor& g) const {
     const Tensor x = ctx.input(0), w = ctx.input(1);
-    const std::int64_t n = x.dim(-1);
+    const std::int64_t n = x.dim(-1), count = x.numel() / n;
+    const std::int64_t grain = kernels::grain_of(count, n), chunks = (count + grain - 1) / grain;
     Tensor dx = empty(x.shape(), x.dtype()), dw = empty({n}, x.dtype());
-    std::vector<double, CacheAllocator<double>> dw_sum(static_cast<std::size_t>(n));
+    std::vector<double, CacheAllocator<double>> dw_sums(static_cast<std::size_t>(chunks * n));
     dispatch(x.dtype(), [&](auto t) {
       using T = decltype(t);
       const T *from = x.data<T>().data(), *up = g.data<T>().data();
+      const T* weight = data_or_null<T>(w);
       T* to = dx.mutate<T>().data();
-      for (const auto& row : rows) {
-        kernels::normalize_backward_row(from, data_or_null<T>(w), up, to, dw_sum.data(), n, row);
-        from += n;
-        up += n;
-        to += n;
-      }
-      std::ranges::transform(dw_sum, dw.mutate<T>().data(),
-                             [](double v) { return static_cast<T>(v); });
+      kernels::parallel_for(count, grain, [&](std::int64_t begin, std::int64_t end) {
+        double* dw_sum = dw_sums.data() + begin / grain * n;
+        for (std::int64_t i = begin; i < end; ++i)
+          kernels::normalize_backward_row(from + i * n, weight, up + i * n, to + i * n, dw_sum, n,
+                                          rows[static_cast<std::size_t>(i)]);
+      });
+      kernels::sum(dw_sums.data(), dw.mutate<T>().data(), 1, chunks, n, 1.);
     });
     return {dx, ctx.needs(1) ? dw : Tensor(), ctx.needs(2) ? sum_to(g, ctx.shape(2)) : Tensor()};
   }

@@ -142,7 +142,12 @@ struct LogSumExp {
     Tensor y = empty({x.dim(0)}, x.dtype());
     dispatch(x.dtype(), [&](auto t) {
       using T = decltype(t);
-      kernels::logsumexp(x.data<T>().data(), y.mutate<T>().data(), x.dim(0), x.dim(1));
+      const T* from = x.data<T>().data();
+      T* to = y.mutate<T>().data();
+      const std::int64_t n = x.dim(1);
+      kernels::for_each_row<T>(x.dim(0), n, [=](std::int64_t i, T* scratch) {
+        to[i] = kernels::logsumexp_row(from + i * n, scratch, n);
+      });
     });
     return y;
   }

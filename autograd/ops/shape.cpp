@@ -1,5 +1,6 @@
 #include <heed/autograd/apply.h>
 #include <heed/autograd/broadcast.h>
+#include <heed/autograd/kernels/parallel.h>
 #include <heed/autograd/map.h>
 #include <heed/autograd/ops/reduce.h>
 #include <heed/autograd/ops/shape.h>
@@ -89,7 +90,17 @@ struct Permute {
       using T = decltype(t);
       const T* from = x.data<T>().data();
       T* to = y.mutate<T>().data();
-      copy_axis(from, to, shape, stride, 0, moving, block);
+      if (moving == 0) {
+        std::copy_n(from, block, to);
+        return;
+      }
+      const std::int64_t length = shape[0], each = y.numel() / length;
+      kernels::parallel_for(
+          length, kernels::grain_of(length, each), [&](std::int64_t begin, std::int64_t end) {
+            T* target = to + begin * each;
+            for (std::int64_t i = begin; i < end; ++i)
+              copy_axis(from + i * stride[0], target, shape, stride, 1, moving, block);
+          });
     });
     return y;
   }
@@ -120,17 +131,21 @@ struct BroadcastTo {
       throw ShapeError(text(name, ": shape ", x.shape(), " does not broadcast to ", shape));
     Tensor y = empty(shape, x.dtype());
     const Broadcast<1> loop(shape, {x.shape()});
-    const std::int64_t n = loop.run();
+    const std::int64_t n = loop.numel();
     const bool moves = loop.steps()[0] != 0;
     dispatch(x.dtype(), [&](auto t) {
       using T = decltype(t);
       const T* from = x.data<T>().data();
       T* to = y.mutate<T>().data();
-      loop.for_each_run([&](std::int64_t at, const std::array<std::int64_t, 1>& i) {
+      const auto copy = [=](std::int64_t at, const std::array<std::int64_t, 1>& i,
+                            std::int64_t length) {
         if (moves)
-          std::copy_n(from + i[0], n, to + at);
+          std::copy_n(from + i[0], length, to + at);
         else
-          std::fill_n(to + at, n, from[i[0]]);
+          std::fill_n(to + at, length, from[i[0]]);
+      };
+      kernels::parallel_for(n, kernels::grain_of(n), [&](std::int64_t begin, std::int64_t end) {
+        loop.for_each_run(begin, end, copy);
       });
     });
     return y;

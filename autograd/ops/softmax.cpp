@@ -20,8 +20,8 @@ Tensor map_rows(const Tensor& x, Kernel kernel) {
     using T = decltype(t);
     const T* from = x.data<T>().data();
     T* to = y.mutate<T>().data();
-    const std::int64_t n = x.dim(-1);
-    for (std::int64_t at = 0; at < x.numel(); at += n) kernel(from + at, to + at, n);
+    const std::int64_t n = x.dim(-1), rows = x.numel() / n;
+    kernels::for_each(rows, n, [=](std::int64_t i) { kernel(from + i * n, to + i * n, n); });
   });
   return y;
 }

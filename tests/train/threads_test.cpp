@@ -1,0 +1,102 @@
+// Training on several threads: the bits are those of one.
+#include <gtest/gtest.h>
+#include <heed/autograd/autograd.h>
+#include <heed/layers/layers.h>
+#include <heed/train/train.h>
+
+#include <cstdint>
+#include <ctime>
+#include <thread>
+#include <vector>
+
+namespace heed {
+namespace {
+
+double cpu_seconds(clockid_t clock) {
+  timespec t{};
+  clock_gettime(clock, &t);
+  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
+}
+
+double cpu_seconds_of_others() {
+  return cpu_seconds(CLOCK_PROCESS_CPUTIME_ID) - cpu_seconds(CLOCK_THREAD_CPUTIME_ID);
+}
+
+/// Every number that a training makes.
+struct Outcome {
+  std::vector<double> losses;
+  std::vector<std::vector<double>> parameters;
+  friend bool operator==(const Outcome&, const Outcome&) = default;
+};
+
+/// A transformer whose every kind of kernel has more than one chunk to do: a batch has 1024 tokens,
+/// so 131,072 elements between the layers.
+Outcome train(std::uint64_t seed) {
+  constexpr std::int64_t kBatch = 16, kTime = 64, kVocabulary = 40;
+  const Rng rng(seed);
+  Rng init = rng.stream("init"), data = rng.stream("data"), drops = rng.stream("dropout");
+  Transformer model({.vocabulary = kVocabulary,
+                     .context = kTime,
+                     .layers = 1,
+                     .heads = 4,
+                     .d_model = 128,
+                     .dropout = 0.1},
+                    init);
+  AdamW optimizer(parameters(model), {.lr = 1e-2, .weight_decay = 0.1});
+  Outcome outcome;
+  for (int step = 0; step < 3; ++step) {
+    std::vector<std::int64_t> ids, targets;
+    for (std::int64_t i = 0; i < kBatch * kTime; ++i) {
+      ids.push_back(data.integer(kVocabulary));
+      targets.push_back(i % 11 == 0 ? kIgnore : data.integer(kVocabulary));
+    }
+    const Training scope(drops);
+    const Tensor logits = model(tokens(ids, {kBatch, kTime}));
+    const Tensor loss = cross_entropy(logits, tokens(targets, {kBatch, kTime}));
+    optimizer.zero_grad();
+    backward(loss);
+    clip_grad_norm(parameters(model), 1);
+    optimizer.step();
+    outcome.losses.push_back(loss.item());
+  }
+  for (const NamedTensor& parameter : parameters(model))
+    outcome.parameters.push_back(parameter.value.to_vector());
+  return outcome;
+}
+
+class TrainingOnThreads : public testing::Test {
+ protected:
+  void TearDown() override { set_threads(before_); }
+
+ private:
+  const int before_ = threads();
+};
+
+TEST_F(TrainingOnThreads, GivesTheBitsOfOneThread) {
+  set_threads(1);
+  const Outcome alone = train(1);
+  EXPECT_NE(alone, train(2));
+  for (const int n : {2, 3, 4}) {
+    set_threads(n);
+    const double before = cpu_seconds_of_others();
+    EXPECT_EQ(alone, train(1)) << n << " threads";
+    EXPECT_GT(cpu_seconds_of_others() - before, 1e-3) << "nothing was shared out";
+  }
+}
+
+TEST_F(TrainingOnThreads, TwoTrainingsAtOnceGiveTheBitsOfEachAlone) {
+  set_threads(1);
+  const Outcome first = train(1), second = train(2);
+  for (const int n : {1, 2, 4}) {
+    set_threads(n);
+    Outcome beside;
+    std::thread other([&] { beside = train(2); });
+    const Outcome here = train(1);
+    other.join();
+    EXPECT_EQ(here, first) << n << " threads";
+    EXPECT_EQ(beside, second) << n << " threads";
+  }
+}
+
+}  // namespace
+}  // namespace heed
