@@ -10,7 +10,7 @@ checkout="$work/a place/heed"
 build=$checkout/build/release
 bin=$work/bin
 calls=$work/calls # one line for each call of a pretended tool
-mkdir -p "$checkout"/{cmake,autograd,layers,data,train,tests/autograd,tests/layers,examples,docs} "$bin" "$work/elsewhere"
+mkdir -p "$checkout"/{cmake,autograd,layers,data,train,tests/autograd,tests/gradients,tests/layers,examples,docs} "$bin" "$work/elsewhere"
 touch "$checkout"/{CMakeLists.txt,CMakePresets.json,README.md,autograd/tensor.h,tests/CMakeLists.txt} "$calls"
 cp "$1" "$checkout/heed"
 for tool in sh bash cat chmod dirname readlink grep find flock mkdir rm touch mv tail id stat env nproc sleep; do

@@ -5,6 +5,10 @@
 #include <string>
 #include <vector>
 
+namespace heed::checks {
+struct Subject;
+}
+
 namespace heed::cli {
 
 /// What to do once the command line is read; returns the exit code.
@@ -27,6 +31,8 @@ void add_train(CLI::App& program, Action& action, const std::vector<std::string>
 void add_sample(CLI::App& program, Action& action);
 void add_eval(CLI::App& program, Action& action);
 void add_tasks(CLI::App& program, Action& action);
+/// `subjects()` are what can be checked.
+void add_gradcheck(CLI::App& program, Action& action, std::vector<checks::Subject> (*subjects)());
 void add_version(CLI::App& program, Action& action);
 
 }  // namespace heed::cli

@@ -1,6 +1,7 @@
 #include <fcntl.h>
 #include <heed/autograd/error.h>
 #include <heed/data/suggest.h>
+#include <heed/tests/gradients/checks.h>
 #include <heed/train/cli/build_info.h>
 #include <heed/train/cli/commands.h>
 #include <heed/train/cli/output.h>
@@ -69,6 +70,7 @@ int run(int argc, char** argv) {
   add_sample(program, action);
   add_eval(program, action);
   add_tasks(program, action);
+  add_gradcheck(program, action, checks::subjects);
   add_version(program, action);
   try {
     program.parse(argc, argv);

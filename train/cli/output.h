@@ -15,6 +15,7 @@ enum Exit : int {
   kFailure = 1,  ///< an unwritable place, no memory
   kUsage = 2,    ///< an unknown name or value
   kBadData = 3,  ///< missing or bad data, run or checkpoint
+  kWrong = 4,    ///< a check did not hold
   kDiverged = 5,
   kInterrupted = 130
 };

@@ -1,0 +1,202 @@
+#include "layer_table.h"
+
+#include <heed/autograd/autograd.h>
+#include <heed/layers/layers.h>
+
+#include <algorithm>
+#include <regex>
+
+namespace heed::layer_table {
+namespace {
+
+using List = std::vector<Tensor>;
+
+constexpr auto kOfOne = [](const auto& layer, const List& xs) { return layer(xs[0]); };
+
+/// `call(layer, inputs)`, with a layer that `make(rng)` gives and inputs of these shapes.
+template <class Make, class Call = decltype(kOfOne)>
+Variant variant(std::string label, Make make, std::vector<Shape> shapes, Call call = {}) {
+  return {std::move(label), [=](const GradcheckOptions& options) {
+            Rng rng(options.seed + 12);
+            List inputs;
+            for (const Shape& shape : shapes) inputs.push_back(normal(shape, rng, 0, 1, f64));
+            return gradcheck_layer(make(rng), inputs, call, options);
+          }};
+}
+
+/// `call`, with dropout on and the same draws each time.
+template <class Call>
+auto in_training(Call call) {
+  return [=](const auto& layer, const List& xs) {
+    Rng rng(5);
+    const Training scope(rng);
+    return call(layer, xs);
+  };
+}
+
+/// `call` with the attention weights under `name` put on the way to the output, where the layer
+/// otherwise runs a fused op.
+template <class Call>
+auto composed(std::string name, Call call) {
+  return [=](const auto& layer, const List& xs) {
+    Recorder recorder(layer);
+    recorder.replace(name, [](const Tensor& weights) { return weights; });
+    return call(layer, xs);
+  };
+}
+
+/// Squared, where the layer alone is linear and its second gradient zero.
+template <class Call>
+auto squared(Call call) {
+  return [=](const auto& layer, const List& xs) { return square(call(layer, xs)); };
+}
+
+Row linear() {
+  const auto with = [](Rng& rng) { return Linear(3, 2, rng); };
+  const auto without = [](Rng& rng) { return Linear(3, 2, rng, {.bias = false}); };
+  return {"Linear",
+          {variant("", with, {{2, 2, 3}}), variant("one row", with, {{3}}),
+           variant("no rows", with, {{0, 3}}), variant("no bias", without, {{4, 3}}),
+           variant("1 to 1", [](Rng& rng) { return Linear(1, 1, rng); }, {{2, 1}})}};
+}
+
+Row embedding() {
+  const auto of = [](const Tokens& ids) {
+    return squared([ids](const auto& layer, const List&) { return layer(ids); });
+  };
+  const auto make = [](Rng& rng) { return Embedding(4, 3, rng); };
+  return {"Embedding",
+          {variant("", make, {}, of(tokens({2, 0, 2, 3}, {2, 2}))),
+           variant("no tokens", make, {}, of(tokens({}, {0})))}};
+}
+
+Row position_embedding() {
+  const auto until = [](std::int64_t time) {
+    return squared([time](const auto& layer, const List&) { return layer(time); });
+  };
+  const auto make = [](Rng& rng) { return PositionEmbedding(4, 3, rng); };
+  return {"PositionEmbedding",
+          {variant("", make, {}, until(3)), variant("all", make, {}, until(4)),
+           variant("none", make, {}, until(0))}};
+}
+
+Row layer_norm() {
+  const auto make = [](Rng&) { return LayerNorm(5); };
+  return {"LayerNorm",
+          {variant("", make, {{2, 3, 5}}), variant("no rows", make, {{0, 5}}),
+           variant("eps", [](Rng&) { return LayerNorm(4, {.eps = 0.1}); }, {{3, 4}})}};
+}
+
+Row dropout_layer() {
+  const auto call = squared(kOfOne);
+  const auto make = [](Rng&) { return Dropout(0.5); };
+  return {"Dropout",
+          {variant("training", make, {{3, 4}}, in_training(call)),
+           variant("evaluation", make, {{3, 4}}, call)}};
+}
+
+Row mlp() {
+  Row row = {"Mlp", {}};
+  for (const Activation activation : kActivations)
+    row.variants.push_back(variant(std::string(name(activation)),
+                                   [=](Rng& rng) { return Mlp(3, 5, rng, activation); }, {{2, 3}}));
+  return row;
+}
+
+Row multi_head_attention() {
+  const auto make = [](AttentionConfig config) {
+    return [config](Rng& rng) { return MultiHeadAttention(4, 2, rng, config); };
+  };
+  const Mask hidden = padding_mask(mask({false, true, false, false, false, true}, {2, 3}));
+  const auto masked = [hidden](const auto& layer, const List& xs) { return layer(xs[0], hidden); };
+  const auto cross = [](const auto& layer, const List& xs) { return layer(xs[0], xs[1]); };
+  const auto weights = [](const auto& layer, const List& xs) {
+    const Recorder recorder(layer);
+    layer(xs[0]);
+    return recorder.at("weights");
+  };
+  Row row = {
+      "MultiHeadAttention",
+      {variant("one position", make({}), {{1, 1, 4}}), variant("no rows", make({}), {{0, 3, 4}}),
+       variant("recorded weights", make({.causal = true}), {{1, 3, 4}}, weights)}};
+  const auto on_both_paths = [&](const std::string& label, const AttentionConfig& config,
+                                 const std::vector<Shape>& shapes, auto call) {
+    row.variants.push_back(variant(label, make(config), shapes, call));
+    row.variants.push_back(
+        variant(label + ", composed", make(config), shapes, composed("weights", call)));
+  };
+  on_both_paths("self", {}, {{2, 3, 4}}, kOfOne);
+  on_both_paths("causal and masked", {.causal = true}, {{2, 3, 4}}, masked);
+  on_both_paths("cross", {.scale = 0.8}, {{1, 2, 4}, {1, 3, 4}}, cross);
+  on_both_paths("dropout", {.dropout = 0.4}, {{1, 3, 4}}, in_training(kOfOne));
+  return row;
+}
+
+TransformerConfig tiny(TransformerConfig config = {}) {
+  config.vocabulary = config.context = 3;
+  config.layers = 1;
+  config.d_model = 4;
+  config.d_ff = 5;
+  return config;
+}
+
+Row block() {
+  const auto make = [](TransformerConfig config) {
+    return [config](Rng& rng) { return TransformerBlock(tiny(config), rng); };
+  };
+  return {"TransformerBlock",
+          {variant("", make({}), {{2, 3, 4}}),
+           variant("composed", make({}), {{2, 3, 4}}, composed("attention.weights", kOfOne)),
+           variant("dropout", make({.dropout = 0.3}), {{1, 3, 4}}, in_training(kOfOne))}};
+}
+
+Row transformer() {
+  const auto make = [](TransformerConfig config) {
+    return [config](Rng& rng) { return Transformer(tiny(config), rng); };
+  };
+  const auto call = [](const auto& layer, const List&) {
+    return layer(tokens({2, 0, 2, 1}, {2, 2}));
+  };
+  const auto padded = [](const auto& layer, const List&) {
+    return layer(tokens({2, 0, 2, 1}, {2, 2}), mask({false, false, false, true}, {2, 2}));
+  };
+  return {
+      "Transformer",
+      {variant("", make({}), {}, call), variant("tied", make({.tied_embedding = true}), {}, call),
+       variant("composed", make({}), {}, composed("blocks.0.attention.weights", call)),
+       variant("padded, not causal", make({.causal = false}), {}, padded),
+       variant("dropout", make({.dropout = 0.3}), {}, in_training(call))}};
+}
+
+}  // namespace
+
+const std::vector<Row>& rows() {
+  static const std::vector<Row> all = {
+      linear(),     embedding(),     position_embedding(),   layer_norm(),
+      mlp(),        dropout_layer(), multi_head_attention(), block(),
+      transformer()};
+  return all;
+}
+
+std::vector<std::string> layers_in(const std::string& header) {
+  static const std::regex comment(R"(//[^\n]*)"), open(R"(\n(struct|class) (\w+)[^;{]*\{)");
+  const std::string code = std::regex_replace(header, comment, "");
+  std::vector<std::string> result;
+  for (std::sregex_iterator at(code.begin(), code.end(), open), end; at != end; ++at) {
+    const auto start = static_cast<std::size_t>(at->position()) + 1;
+    const std::string body = code.substr(start, code.find("\n};", start) - start);
+    if (body.find("operator()(") != std::string::npos &&
+        body.find("void visit(Visitor&") != std::string::npos)
+      result.push_back(at->str(2));
+  }
+  return result;
+}
+
+std::vector<std::string> without_row(const std::vector<std::string>& layers) {
+  std::vector<std::string> result;
+  for (const std::string& layer : layers)
+    if (std::ranges::find(rows(), layer, &Row::layer) == rows().end()) result.push_back(layer);
+  return result;
+}
+
+}  // namespace heed::layer_table
