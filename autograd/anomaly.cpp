@@ -60,7 +60,8 @@ void DetectAnomaly::look_at_value(std::string_view op, const Tensor& y,
                                   std::span<const Tensor* const> inputs,
                                   bool infinity_is_meant) const {
   std::vector<const Node*> from;
-  for (const Tensor* input : inputs) from.push_back(input->defined() ? input->node().get() : nullptr);
+  for (const Tensor* input : inputs)
+    from.push_back(input->defined() ? input->node().get() : nullptr);
   bool all_finite = true;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     if (const auto found = find(*inputs[i], is_nan))
