@@ -208,25 +208,5 @@ TEST(Cases, L17_AVocabularyOfOneLeavesNothingToLearn) {
     EXPECT_EQ(g.to_vector(), std::vector<double>(static_cast<std::size_t>(g.numel()), 0));
 }
 
-TEST(Cases, G05_ALongTrainingLeavesNothingBehind) {
-  Rng rng(1);
-  TransformerConfig config = kTiny;
-  config.layers = 1;
-  config.dropout = 0.1;
-  const Transformer model(config, rng);
-  const Parameters weights = parameters(model);
-  Training scope(rng);
-  const std::int64_t nodes = live_nodes();
-  std::int64_t warm = 0;
-  for (int step = 0; step < 10000; ++step) {
-    const Tokens ids = random_tokens({1, 4}, 5, rng);
-    backward(cross_entropy(model(ids), ids));
-    descend(weights, 0.01);
-    ASSERT_EQ(live_nodes(), nodes) << "step " << step;
-    if (step < 2) warm = live_bytes();
-    ASSERT_EQ(live_bytes(), warm) << "step " << step;
-  }
-}
-
 }  // namespace
 }  // namespace heed::layer_tests
