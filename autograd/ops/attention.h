@@ -12,7 +12,7 @@ namespace heed {
 
 struct AttentionOptions {
   Mask hidden = {};                  ///< true = not seen; broadcasts to (B, H, Tq, Tk)
-  bool causal = false;               ///< query i sees keys j <= i + Tk - Tq
+  bool causal = false;               ///< query i sees keys j <= i + Tk - Tq, the last one all
   std::optional<double> scale = {};  ///< of the scores; 1/sqrt(D) unless given
   double dropout = 0;                ///< of the weights, within a Training scope
 };

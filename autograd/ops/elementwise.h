@@ -15,7 +15,7 @@ Tensor sqrt(const Tensor& x);
 /// 1 / sqrt(x).
 Tensor rsqrt(const Tensor& x);
 Tensor square(const Tensor& x);
-/// x^exponent. x^0 is 1 with gradient 0, and a whole exponent takes a negative x.
+/// x^exponent. x^0 is 1 with gradient 0; a whole one never goes through log and takes negative x.
 Tensor pow(const Tensor& x, double exponent);
 /// x^y. The gradient of y is 0 where x is 0; that of x is 0 where y is 0.
 Tensor pow(const Tensor& x, const Tensor& y);

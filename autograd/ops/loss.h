@@ -20,7 +20,7 @@ Tensor cross_entropy(const Tensor& logits, const Tokens& targets, CrossEntropyOp
 /// -log_p[target], the same for log-probabilities.
 Tensor nll_loss(const Tensor& log_p, const Tokens& targets, CrossEntropyOptions options = {});
 
-/// Means over all elements; `target` has x's shape.
+/// Means over all elements (ShapeError for none); `target` has x's shape. |x|'s gradient at 0 is 0.
 Tensor mse_loss(const Tensor& x, const Tensor& target);
 Tensor l1_loss(const Tensor& x, const Tensor& target);
 /// Half the square up to a distance of delta, linear beyond (PyTorch's huber_loss).

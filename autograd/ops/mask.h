@@ -23,8 +23,8 @@ Mask operator==(const Tensor& a, double b);
 Mask operator!=(const Tensor& a, const Tensor& b);
 Mask operator!=(const Tensor& a, double b);
 
-/// `value` where the mask is true, x elsewhere. The mask broadcasts to x's shape. The gradient of a
-/// filled element is 0, whatever comes in.
+/// `value` where the mask is true (hidden), x elsewhere. The mask broadcasts to x's shape. A filled
+/// element has gradient 0, whatever comes in.
 Tensor masked_fill(const Tensor& x, const Mask& mask, double value);
 /// (Tq, Tk) with true = hidden: query i sees the keys j <= i + Tk - Tq, so the last query sees
 /// every key. Tk is Tq unless given.

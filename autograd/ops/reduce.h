@@ -17,7 +17,7 @@ Tensor var(const Tensor& x, const Axes& axes = {}, bool keepdim = false, double 
 Tensor amax(const Tensor& x, const Axes& axes = {}, bool keepdim = false);
 /// Smallest element; equal ones share the gradient equally.
 Tensor amin(const Tensor& x, const Axes& axes = {}, bool keepdim = false);
-/// log of the sum of exp(x). -inf, with gradient 0, where every x is -inf.
+/// log of the sum of exp(x). -inf, with gradient 0, where every x is -inf. ShapeError for none.
 Tensor logsumexp(const Tensor& x, const Axes& axes = {}, bool keepdim = false);
 /// Euclidean length. The gradient at a zero vector is 0.
 Tensor norm(const Tensor& x, const Axes& axes = {}, bool keepdim = false);

@@ -1,5 +1,17 @@
-// Where frameworks disagree: what heed does at kinks, at nothing and at the edges. The cases of the
-// same kind that have a number are in tests/cases.
+// Where frameworks disagree: what heed does at kinks, at nothing and at the edges. Most rows of the
+// table of policies in docs/design.md are cases with a number, in tests/cases; these are the
+// others.
+//
+//   softmax of -inf ......... N02              mean, max of nothing .... here, op table
+//   masks ................... L06, here        ids out of range ........ S12, op table
+//   causal alignment ........ L02, here        all targets ignored ..... L13, here
+//   attention scale ......... L01, op table    unrelated gradient ...... Engine.UnusedInput...
+//   no bias of w_k .......... MultiHeadAttention tests
+//   backward selects ........ N09              non-scalar backward ..... Engine.SeveralElements...
+//   kinks and ties .......... N14, here        optimizers, schedules ... O cases, tests/train
+//   pow, sqrt, norm ......... N11, N12, here   clipping, accumulation .. O cases, tests/train
+//   gelu .................... N16, here        number of threads ....... threads_test
+//   sums .................... N20, N22, here
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <heed/autograd/autograd.h>
@@ -30,6 +42,23 @@ TEST(Policy, ActivationsAtZero) {
   EXPECT_THAT(slopes([](const Tensor& x) { return leaky_relu(x, .2); }, {-1, 0, 1}),
               ElementsAre(.2, .2, 1));
   EXPECT_THAT(slopes([](const Tensor& x) { return elu(x, 2); }, {0, 1}), ElementsAre(2, 1));
+}
+
+TEST(Policy, AbsoluteLossAtZero) {
+  const Tensor zero = zeros({4}, f64);
+  EXPECT_THAT(slopes([&](const Tensor& x) { return 4 * l1_loss(x, zero); }, {-1, 0, -0., 1}),
+              ElementsAre(-1, 0, 0, 1));
+}
+
+TEST(Policy, ChoosingBetweenTwoKeepsInfiniteGradientsApart) {
+  const Tensor a = leaf({1, 2}), b = leaf({3, 4});
+  const auto of = [&](const Tensor& y, const Tensor& x) {
+    return grad(y, x, {.seed = tensor({infinity, 5}, {2}, f64)}).to_vector();
+  };
+  const Mask first = mask({true, false}, {2});
+  EXPECT_THAT(of(where(first, a, b), a), ElementsAre(infinity, 0));
+  EXPECT_THAT(of(where(first, a, b), b), ElementsAre(0, 5));
+  EXPECT_THAT(of(masked_fill(a, first, -infinity), a), ElementsAre(0, 5));
 }
 
 TEST(Policy, ClampPassesAtItsBounds) {
@@ -79,6 +108,25 @@ TEST(Policy, WholePowersOfNegativeNumbers) {
   EXPECT_TRUE(std::isnan(pow(leaf({-2}), .5).item()));
 }
 
+TEST(Policy, GeluIsTheExactOneUnlessAsked) {
+  const Tensor x = tensor({-2, -.5, 1, 3}, {4}, f64);
+  EXPECT_EQ(gelu(x).to_vector(), gelu(x, Gelu::erf).to_vector());
+  EXPECT_NE(gelu(x).to_vector(), gelu(x, Gelu::tanh).to_vector());
+}
+
+// ---- sums of singles: 2^24 + 1 is 2^24 in f32
+
+TEST(Policy, SquaresAreSummedInDouble) {
+  std::vector<double> values(1024, 1.);
+  values.front() = 4096;
+  const double squares = 4096. * 4096 + 1023;
+  EXPECT_FLOAT_EQ(static_cast<float>(norm(tensor(values, {1024}, f32)).item()),
+                  static_cast<float>(std::sqrt(squares)));
+  for (std::size_t i = 0; i < 512; ++i) values[512 + i] = -values[i];  // mean 0
+  EXPECT_FLOAT_EQ(static_cast<float>(var(tensor(values, {1024}, f32), {}, false, 0).item()),
+                  static_cast<float>((2. * 4096 * 4096 + 1022) / 1024));
+}
+
 // ---- not a number
 
 TEST(Policy, NanIsNotLostOnTheWay) {
@@ -106,7 +154,8 @@ TEST(Policy, SumOfNothingIsZeroAndNoMoreIsMadeOfNothing) {
   EXPECT_EQ(norm(zeros({0})).item(), 0);
   for (const auto& reduce :
        {+[](const Tensor& x) { return mean(x); }, +[](const Tensor& x) { return amax(x); },
-        +[](const Tensor& x) { return amin(x); }, +[](const Tensor& x) { return logsumexp(x); }})
+        +[](const Tensor& x) { return amin(x); }, +[](const Tensor& x) { return logsumexp(x); },
+        +[](const Tensor& x) { return var(x); }, +[](const Tensor& x) { return max(x, 1).values; }})
     EXPECT_THAT(error_of<ShapeError>([&] { reduce(zeros({3, 0})); }), HasSubstr("(3, 0)"));
   EXPECT_EQ(mean(zeros({0, 3}), 1).shape(), Shape{0});
 }
