@@ -21,7 +21,8 @@ std::optional<Found> find(const Tensor& x, Bad bad) {
   dispatch(x.dtype(), [&](auto t) {
     const auto values = x.data<decltype(t)>();
     const auto at = std::ranges::find_if(values, bad);
-    if (at != values.end()) found = {at - values.begin(), double(*at)};
+    if (at != values.end())
+      found = {at - values.begin(), std::isnan(*at) ? std::nan("") : double(*at)};  // never -nan
   });
   return found;
 }

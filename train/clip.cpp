@@ -51,7 +51,9 @@ double largest(const Parameters& parameters) {
     for (std::size_t i = 0; i < x.size(); ++i) {
       if (!std::isfinite(x[i]))
         throw NonFinite(text("clip_grad_norm: the gradient of ", parameter.name, ", of shape ",
-                             parameter.value.shape(), ", is ", x[i], " at element ", i));
+                             parameter.value.shape(), ", is ",
+                             std::isnan(x[i]) ? "nan" : "infinite", " at ",
+                             unravel_index(static_cast<std::int64_t>(i), parameter.value.shape())));
       found = std::max(found, std::abs(double(x[i])));
     }
   });

@@ -65,6 +65,15 @@ TEST(GradcheckLayer, LeavesTheLayerAlone) {
   EXPECT_FALSE(layer.weight.grad().defined());
 }
 
+TEST(GradcheckLayer, WorksWhileARecorderIsAlive) {
+  Rng rng(1);
+  const MultiHeadAttention layer(4, 2, rng, {.causal = true});
+  Recorder recorder(layer);
+  EXPECT_TRUE(gradcheck_layer(layer, {input({1, 3, 4})}, {.order = 1}));
+  layer(input({1, 3, 4}).to(f32));
+  EXPECT_TRUE(recorder.at("weights").defined());
+}
+
 TEST(GradcheckLayer, ReluAtZeroIsAKink) {
   Rng rng(1);
   const GradcheckResult result = gradcheck_layer(
