@@ -216,14 +216,14 @@ TEST(SetThreads, ProgramEndsCleanlyWithWorkersAwake) {
 
 TEST(Grain, MakesChunksThatAreWorthItAndNotTooMany) {
   using kernels::column_grain, kernels::grain_of;
-  EXPECT_EQ(grain_of(100), 1 << 14);
-  EXPECT_EQ(grain_of(100, 1 << 10), 16);
+  EXPECT_EQ(grain_of(100), 1 << 15);
+  EXPECT_EQ(grain_of(100, 1 << 10), 32);
   EXPECT_EQ(grain_of(100, 1 << 20), 2);
   EXPECT_EQ(grain_of(1 << 24), 1 << 18);
-  EXPECT_EQ(grain_of(0, 0), 1 << 14);
+  EXPECT_EQ(grain_of(0, 0), 1 << 15);
   EXPECT_EQ(column_grain(512, 1 << 20), 64);
-  EXPECT_EQ(column_grain(512, 128), 128);
-  EXPECT_EQ(column_grain(512, 127), 192);
+  EXPECT_EQ(column_grain(512, 256), 128);
+  EXPECT_EQ(column_grain(512, 255), 192);
 }
 
 }  // namespace
