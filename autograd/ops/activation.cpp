@@ -127,6 +127,7 @@ struct GeluTanh {
   static constexpr Saves saves = Saves::inputs;
   static constexpr double kScale = 2 * std::numbers::sqrt2 * std::numbers::inv_sqrtpi;  // 2 √(2/π)
   static constexpr double kCubic = 0.044715;
+  static constexpr double kFlat = 100;  // beyond, the gate is 0 or 1, and x³ may overflow
   static double gate(float x) {
     const double v = x;
     return 1 / (1 + kernels::exp(-kScale * (v + kCubic * v * v * v)));
@@ -137,11 +138,12 @@ struct GeluTanh {
     return kernels::map(x, [](auto v) { return static_cast<decltype(v)>(v * gate(v)); });
   }
   Tensor composed(const Tensor& x) const {
-    return x * sigmoid(kScale * (x + kCubic * (square(x) * x)));
+    const Tensor v = clamp(x, -kFlat, kFlat);
+    return x * sigmoid(kScale * (v + kCubic * (square(v) * v)));
   }
   Grads backward(const Context& ctx, const Tensor& g) const {
     return {kernels::zip(ctx.input(0), g, [](auto x, auto up) {
-      const double v = std::clamp<double>(x, -100, 100);  // beyond, the gate is 0 or 1
+      const double v = std::clamp<double>(x, -kFlat, kFlat);
       const double s = gate(v), slope = kScale * (1 + 3 * kCubic * v * v);
       return static_cast<decltype(x)>(up * (s + v * s * (1 - s) * slope));
     })};
