@@ -1,9 +1,10 @@
-// The kinds behind the cases of the graph and of repeated inputs, in every op of the table.
+// Kinds that are looked for in every op of the table: see docs/kinds.md.
 #include <heed/tests/autograd/op_table.h>
 
 #include <algorithm>
 #include <cctype>
 #include <iterator>
+#include <set>
 
 #include "values.h"
 
@@ -128,10 +129,57 @@ TEST_P(EveryOp, S09_TheSameTensorTwice) {
   }
 }
 
-std::vector<Row> differentiable() {
+/// The seed with another element at `j`.
+Tensor with_element(const Tensor& seed, std::size_t j, double value) {
+  Tensor other = seed.clone();
+  other.mutate<double>()[j] = value;
+  return other;
+}
+
+class OpsThatChoose : public EveryOp {};
+
+// What an element of y does not depend on, its gradient does not reach, however large it is: 0
+// times infinity would.
+TEST_P(OpsThatChoose, N09_AnInfiniteGradientStaysOnItsSide) {
+  for_each_variant(GetParam(), [](const Variant&, const List& x, const Tensor& y) {
+    const auto pulled = [&](const Tensor& seed) {
+      return grad(y, x, {.retain_graph = true, .seed = seed});
+    };
+    const Tensor seed = cotangent(y);
+    const auto count = static_cast<std::size_t>(y.numel());
+    for (std::size_t j = 0; j < count; j += std::max<std::size_t>(1, count / 4)) {
+      SCOPED_TRACE(text("element ", j));
+      const List reached = pulled(with_element(zeros(y.shape(), f64), j, 1));
+      const List without = pulled(with_element(seed, j, 0));
+      const List infinite = pulled(with_element(seed, j, infinity));
+      for (std::size_t i = 0; i < x.size(); ++i) {
+        const std::vector<double> r = reached[i].to_vector(), a = without[i].to_vector(),
+                                  b = infinite[i].to_vector();
+        for (std::size_t e = 0; e < r.size(); ++e)
+          if (r[e] == 0) {
+            EXPECT_EQ(a[e], b[e]) << "input " << i << ", element " << e;
+          }
+      }
+    }
+  });
+}
+
+/// Ops in which a derivative may be 0 without a choice: where a curve is flat, in a row of one
+/// element, for a weight of 0, for an angle of 0.
+const std::set<std::string> kZeroByArithmetic{
+    "tanh",       "sigmoid",       "gelu",
+    "var",        "softmax",       "log_softmax",
+    "layer_norm", "cross_entropy", "attention_weights",
+    "attention",  "rope",          "scaled_dot_product_attention"};
+
+bool is_differentiable(const Row& row) { return row.order > 0; }
+bool chooses(const Row& row) {
+  return is_differentiable(row) && !kZeroByArithmetic.contains(row.about.op);
+}
+
+std::vector<Row> rows_that(bool (*condition)(const Row&)) {
   std::vector<Row> result;
-  std::ranges::copy_if(op_table::rows(), std::back_inserter(result),
-                       [](const Row& row) { return row.order > 0; });
+  std::ranges::copy_if(op_table::rows(), std::back_inserter(result), condition);
   return result;
 }
 
@@ -146,7 +194,8 @@ std::string label(const testing::TestParamInfo<Row>& test) {
   return result + std::to_string(test.index);
 }
 
-INSTANTIATE_TEST_SUITE_P(Kinds, EveryOp, testing::ValuesIn(differentiable()), label);
+INSTANTIATE_TEST_SUITE_P(Kinds, EveryOp, testing::ValuesIn(rows_that(is_differentiable)), label);
+INSTANTIATE_TEST_SUITE_P(Kinds, OpsThatChoose, testing::ValuesIn(rows_that(chooses)), label);
 
 }  // namespace
 }  // namespace heed::cases
