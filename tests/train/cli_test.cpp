@@ -63,6 +63,9 @@ INSTANTIATE_TEST_SUITE_P(
         Refused{{"train", "copy", "--steps"}, 2, "--steps needs a value; see"},
         Refused{{"train", "copy", "--lr", "1e400"}, 2, "lr = 1e400 is out of range"},
         Refused{{"train", "copy", "--layers", "0"}, 2, "from 1 to 1000"},
+        Refused{{"train", "copy", "--threads", "0"}, 2, "a whole number from 1 to 256"},
+        Refused{{"train", "copy", "--threads", "257"}, 2, "threads = 257 is out of range"},
+        Refused{{"train", "copy", "--threads", "two"}, 2, "threads = two"},
         Refused{{"train", "copy", "--lr", "fast"},
                 2,
                 "lr = fast: it must be a finite number, 0 or more"},
@@ -145,6 +148,21 @@ TEST(CommandLine, TellsItsVersion) {
   EXPECT_THAT(run_heed({"version"}).out, AllOf(StartsWith("heed "), HasSubstr("compiler: ")));
   const auto info = json_lines(run_heed({"version", "--json"}).out).at(0);
   EXPECT_EQ("heed " + info["version"].get<std::string>() + "\n", run_heed({"--version"}).out);
+}
+
+TEST(CommandLine, ThreadsAreRecordedAndChangeNoNumber) {
+  const TemporaryFolder folder;
+  const auto train = [&](const std::string& threads) {
+    const std::filesystem::path runs = folder.path() / threads;
+    EXPECT_EQ(run_heed({"train", "copy", "--steps", "2", "--d-model", "64", "--threads", threads,
+                        "--out", runs.string()})
+                  .code,
+              0);
+    const std::filesystem::path run = std::filesystem::directory_iterator(runs)->path();
+    EXPECT_THAT(read_file(run / "config.toml"), HasSubstr("threads = \"" + threads + "\""));
+    return read_file(run / "checkpoints" / "last.safetensors");
+  };
+  EXPECT_EQ(train("1"), train("3"));
 }
 
 }  // namespace

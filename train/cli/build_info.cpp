@@ -1,6 +1,8 @@
+#include <heed/autograd/threads.h>
 #include <heed/train/cli/build_info.h>
 #include <heed/train/cli/config_file.h>
 
+#include <string>
 #include <variant>
 
 namespace heed::cli {
@@ -22,7 +24,7 @@ Fields build_info() {
           {"compiler", HEED_COMPILER},
           {"flags", HEED_FLAGS},
           {"isa", kIsa},
-          {"threads", "1"}};
+          {"threads", std::to_string(threads())}};
 }
 
 std::string build_section() {
