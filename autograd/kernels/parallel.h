@@ -37,7 +37,8 @@ void parallel_for(std::int64_t count, std::int64_t grain, F&& f) {
   run_chunks(count, grain, call, const_cast<void*>(static_cast<const void*>(std::addressof(f))));
 }
 
-/// Elements of a chunk: enough that a step too short to gain (a model of 32 channels) loses nothing.
+/// Elements of a chunk: enough that a step too short to gain (a model of 32 channels) loses
+/// nothing.
 inline constexpr std::int64_t kChunkElements = 1 << 15;
 
 /// The grain for `count` items of `elements` elements each: chunks that are worth their while, and
