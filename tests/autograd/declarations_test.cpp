@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <fstream>
+#include <iterator>
 #include <set>
 
 #include "op_table.h"
@@ -78,6 +81,26 @@ TEST(Declarations, EveryRowBelongsToAPublicOp) {
   const std::vector<std::string> declared = declarations_in(kOps);
   for (const Row& row : rows()) EXPECT_THAT(declared, Contains(row.declaration));
   for (const Unrowed& excused : unrowed()) EXPECT_THAT(declared, Contains(excused.declaration));
+}
+
+TEST(Declarations, FamiliesListTheOpsOfTheirHeadersInOrder) {
+  std::size_t headers = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(kOps))
+    headers += entry.path().extension() == ".h";
+  EXPECT_EQ(families().size(), headers);
+  for (const Family& family : families()) {
+    std::ifstream file(kOps / (family.name + ".h"));
+    std::vector<std::string> declared, described;
+    for (const std::string& declaration :
+         declarations({std::istreambuf_iterator<char>(file), {}})) {
+      const auto excuses = [&](const Unrowed& it) { return it.declaration == declaration; };
+      std::string op = declaration.substr(0, declaration.find('('));
+      if (std::ranges::none_of(unrowed(), excuses) && std::ranges::count(declared, op) == 0)
+        declared.push_back(std::move(op));
+    }
+    for (const About& about : family.ops) described.push_back(about.op);
+    EXPECT_EQ(described, declared) << family.name;
+  }
 }
 
 TEST(Declarations, NoOpHasTwoRows) {
