@@ -1,6 +1,7 @@
 # What every target of ours is compiled with. Libraries come in as system includes and are spared the warnings.
 
 include(CheckCXXSourceCompiles)
+include(CheckCXXSourceRuns)
 
 set(heed_options
     -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Wnon-virtual-dtor -Woverloaded-virtual
@@ -23,7 +24,18 @@ if(HEED_NATIVE)
   list(APPEND heed_options -march=native)
   set(CMAKE_REQUIRED_FLAGS -march=native)
   check_cxx_source_compiles("#ifndef __AVX512F__\n#error\n#endif\nint main() {}" HEED_CPU_HAS_AVX512)
+  # GCC 12 takes a constant of 32 bytes such as {a, a, a, 0} for four times a where it copies it in one AVX-512 store:
+  # tensor({1, 1, 1, 0}, {4}, f64) holds four ones. It copies by 16 bytes rightly.
+  set(CMAKE_REQUIRED_FLAGS "-O2 -march=native")
+  check_cxx_source_runs([[
+    #include <cstring>
+    void copy(double* to) { const double from[] = {1, 1, 1, 0}; std::memcpy(to, from, sizeof from); }
+    int main() { static double to[4]; void (*volatile call)(double*) = copy; call(to); return to[3] != 0; }
+    ]] HEED_COPIES_CONSTANTS)
   unset(CMAKE_REQUIRED_FLAGS)
+  if(NOT HEED_COPIES_CONSTANTS)
+    list(APPEND heed_options -mmove-max=128 -mstore-max=128)
+  endif()
   # GCC 12 tunes for new CPUs in a way that costs Eigen's AVX-512 kernels a fifth of their speed (1024^3 in f32:
   # 180 GFLOP/s with plain -march=native, 230 with this).
   if(HEED_CPU_HAS_AVX512 AND CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)

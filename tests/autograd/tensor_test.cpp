@@ -2,7 +2,9 @@
 #include <gtest/gtest.h>
 #include <heed/autograd/autograd.h>
 
+#include <array>
 #include <cstdint>
+#include <cstring>
 #include <sstream>
 
 #include "support.h"
@@ -20,6 +22,16 @@ std::string printed(const T& x) {
   std::ostringstream out;
   out << x;
   return out.str();
+}
+
+// GCC 12 copies such constants wrongly with AVX-512, unless told otherwise: see cmake/flags.cmake.
+TEST(Compiler, CopiesConstantsThatEndInZeros) {
+  std::array<double, 4> to{};
+  const std::array<double, 4> one{1, 1, 1, 0}, two{2, 2, 0, 0};
+  std::memcpy(to.data(), one.data(), sizeof to);
+  EXPECT_THAT(to, ElementsAre(1, 1, 1, 0));
+  std::memcpy(to.data(), two.data(), sizeof to);
+  EXPECT_THAT(to, ElementsAre(2, 2, 0, 0));
 }
 
 TEST(Tensor, KnowsItsShape) {
