@@ -93,6 +93,14 @@ TEST(Kinds, N01_N05_N16_FarOutEveryCurveIsItsLimit) {
         }
 }
 
+TEST(Kinds, N16_Log1pKeepsSmallNumbers) {
+  for (const DType dtype : {f64, f32}) {
+    const Tensor x = leaf({1e-30, -1e-30, 1e-6}, dtype);
+    expect_values(log1p(x), {1e-30, -1e-30, std::log1p(1e-6)});
+    expect_values(gradient(log1p(x), x, {1, 1, 1}), {1, 1, 1 / (1 + 1e-6)});
+  }
+}
+
 /// So many terms that f32 loses count if it adds them up one by one. Products of matrices and
 /// repeated ids do add up in the type itself: fewer terms there, and less is promised.
 constexpr std::int64_t kMany = 2'000'000, kFewer = 100'000;
