@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <new>
+#include <string>
 #include <string_view>
 #include <thread>
 
@@ -88,6 +89,22 @@ TEST_F(Allocation, ReleasedBlockServesTheNextOfItsSize) {
   const void* first = zeros({1000}).storage()->data();
   EXPECT_EQ(zeros({1000}).storage()->data(), first);
   EXPECT_NE(zeros({5000}).storage()->data(), first);
+}
+
+// In a process of its own: the environment is read once.
+TEST(Memory, NothingIsKeptWhereTheEnvironmentSaysSo) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const auto asked_by_the_second = [] {
+    zeros({1000});
+    const long before = tensor_allocations;
+    zeros({1000});
+    return tensor_allocations - before;
+  };
+  const char* const was = std::getenv("HEED_CACHE");
+  const std::string before = was ? was : "";
+  ::setenv("HEED_CACHE", "0", 1);
+  EXPECT_EXIT(std::exit(asked_by_the_second() > 0 ? 0 : 1), testing::ExitedWithCode(0), "");
+  was ? ::setenv("HEED_CACHE", before.c_str(), 1) : ::unsetenv("HEED_CACHE");
 }
 
 // Wherever memory runs out in a sweep, nodes and memory are as before, and the next sweep is right.

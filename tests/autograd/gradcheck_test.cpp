@@ -291,6 +291,15 @@ TEST(Gradcheck, WrongGradientWhereAFunctionBendsIsNotAKink) {
         << bend;
 }
 
+// Within a step of the bottom of a parabola the wrong 0 lies between the slopes on both sides.
+TEST(Gradcheck, WrongGradientNearTheBottomOfAParabolaIsNotAKink) {
+  const GradcheckResult result =
+      gradcheck([](const List& in) { return (1e6 * square(in[0])).detach() + in[0] * 0.0; },
+                {tensor({1e-7}, {1}, f64)});
+  EXPECT_FALSE(result);
+  EXPECT_EQ(result.kinks, 0) << result.message();
+}
+
 TEST(Gradcheck, SinglesAreRefusedWithTheReason) {
   try {
     gradcheck(cube(Fault::none), {ones({2, 3}, f32)});

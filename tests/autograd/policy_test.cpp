@@ -66,6 +66,33 @@ TEST(Policy, ClampPassesAtItsBounds) {
               ElementsAre(0, 1, 1, 1, 0));
 }
 
+TEST(Policy, ClampTakesAnIntervalOfOneNumber) {
+  EXPECT_THAT(clamp(leaf({1, 2, 3}), 2, 2).to_vector(), ElementsAre(2, 2, 2));
+}
+
+TEST(Policy, Log1pIsExactForSmallNumbers) {
+  EXPECT_EQ(log1p(leaf({1e-20})).item(), 1e-20);
+  EXPECT_FLOAT_EQ(static_cast<float>(log1p(full({}, 1e-10, f32)).item()), 1e-10F);
+}
+
+TEST(Policy, ExpReachesTheEndsOfSingles) {
+  const Tensor y = exp(tensor({88.5, -90, -103}, {3}, f32));
+  for (const auto& [i, at] : {std::pair{0, 88.5}, {1, -90.}})
+    EXPECT_NEAR(y.to_vector()[static_cast<std::size_t>(i)] / std::exp(at), 1, 1e-5) << at;
+  EXPECT_GT(y.to_vector()[2], 0);
+}
+
+TEST(Policy, GeluHasItsSlopeAroundItsZeroInSingle) {
+  const auto slope = [](const Tensor& x) {
+    return grad(gelu(x), x, {.seed = ones(x.shape(), x.dtype())}).to_vector();
+  };
+  Tensor x = tensor({-.76, -.7525, -.7519, -.7518, -.7517, -.751, -.74}, {7}, f32);
+  const std::vector<double> in_single = slope(x.requires_grad_());
+  const std::vector<double> in_double = slope(x.detach().to(f64).requires_grad_());
+  for (std::size_t i = 0; i < in_single.size(); ++i)
+    EXPECT_NEAR(in_single[i] / in_double[i], 1, 1e-5) << x.to_vector()[i];
+}
+
 TEST(Policy, SqrtHasAnInfiniteSlopeAtZero) {
   EXPECT_THAT(slopes([](const Tensor& x) { return sqrt(x); }, {0, 4}), ElementsAre(INFINITY, .25));
 }
@@ -92,6 +119,12 @@ TEST(Policy, NormOfAZeroVectorHasNoNanInASecondGradient) {
   EXPECT_THAT(second.to_vector(), ElementsAre(0, 0, DoubleEq(2), DoubleEq(2)));
 }
 
+TEST(Policy, NormOfAZeroVectorHasNoNanInTheGradientOfACotangent) {
+  const Tensor x = tensor({0, 0, 3, 4}, {2, 2}, f64).requires_grad_(), v = leaf({1, 1});
+  const Tensor first = grad(norm(x, -1), x, {.create_graph = true, .seed = v});
+  EXPECT_THAT(grad(sum(first), v).to_vector(), ElementsAre(0, DoubleEq(1.4)));
+}
+
 TEST(Policy, InfiniteInputsHaveTheirLimits) {
   EXPECT_EQ(logsumexp(tensor({infinity, 1}, {2}, f64)).item(), infinity);
   EXPECT_TRUE(std::isnan(logsumexp(tensor({infinity, NAN}, {2}, f64)).item()));
@@ -100,6 +133,14 @@ TEST(Policy, InfiniteInputsHaveTheirLimits) {
   const Tensor far = tensor({-1e200, 1e200}, {2}, f64).requires_grad_();
   EXPECT_EQ(grad(gelu(far, Gelu::tanh), far, {.seed = ones({2}, f64)}).to_vector(),
             (std::vector<double>{0, 1}));
+}
+
+TEST(Policy, TheLargestOfARowMayBeItsLast) {
+  std::vector<double> values(19, -1000);  // more than a vector's lanes, and some that remain
+  values.back() = 1000;
+  const Tensor row = leaf(values);
+  EXPECT_EQ(softmax(row).to_vector().back(), 1);
+  EXPECT_EQ(logsumexp(row).item(), 1000);
 }
 
 TEST(Policy, WholePowersOfNegativeNumbers) {
@@ -145,6 +186,23 @@ TEST(Policy, NanIsNotLostOnTheWay) {
   for (const Tensor& y : {softmax(beside), log_softmax(beside)}) EXPECT_TRUE(is_nan(y, 1));
   EXPECT_TRUE(std::isnan(logsumexp(beside).item()));
   EXPECT_THAT(argmax(other, 0).to_vector(), ElementsAre(1));
+}
+
+TEST(Policy, NanIsUnequalToAllAndInNoOrder) {
+  const Tensor nan = tensor({NAN, NAN}, {2}, f64), other = tensor({NAN, 1}, {2}, f64);
+  for (const Mask& m : {nan<other, nan> other, nan <= other, nan >= other, nan == other,
+                        nan<1, nan> 1, nan <= 1, nan >= 1, nan == 1})
+    EXPECT_EQ(m.count(), 0);
+  EXPECT_EQ((nan != other).count(), 2);
+  EXPECT_EQ((nan != 1).count(), 2);
+}
+
+// ---- numbers beside tensors
+
+TEST(Policy, NumbersKeepTheirDigitsBesideDoubles) {
+  EXPECT_EQ((leaf({.1}) == .1).count(), 1);
+  EXPECT_EQ(pow(leaf({2}), .1).item(), std::pow(2., .1));
+  EXPECT_EQ((leaf({1}) + .1).item(), 1.1);
 }
 
 // ---- nothing
@@ -204,6 +262,16 @@ TEST(Policy, IgnoredTargetsMayHaveAnyLogits) {
   EXPECT_NEAR(loss.item(), .40760596444438, 1e-12);
   const std::vector<double> dx = grad(loss, x).to_vector();
   EXPECT_THAT(std::vector(dx.begin(), dx.begin() + 3), ElementsAre(0, 0, 0));
+}
+
+TEST(Policy, TrainingScopesNest) {
+  Rng outer(1), inner(2);
+  const Training scope(outer);
+  {
+    const Training within(inner);
+    EXPECT_EQ(Training::rng(), &inner);
+  }
+  EXPECT_EQ(Training::rng(), &outer);
 }
 
 TEST(Policy, ErrorsOfEveryKindAreErrors) {

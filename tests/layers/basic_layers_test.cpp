@@ -39,6 +39,12 @@ TEST(Embedding, LooksRowsUpAndRefusesIdsOutside) {
   EXPECT_THROW(layer(tokens({3}, {1})), IndexError);
 }
 
+TEST(Embedding, StartsFromTheStandardNormalDistribution) {
+  Rng rng(1);
+  EXPECT_NEAR(std_of(Embedding(200, 200, rng).weight), 1, 0.02);
+  EXPECT_NEAR(std_of(PositionEmbedding(200, 200, rng).weight), 1, 0.02);
+}
+
 TEST(LayerNorm, NormalisesThenScalesAndShifts) {
   LayerNorm layer(4, {.eps = 0});
   const double r = 1 / std::sqrt(1.25);

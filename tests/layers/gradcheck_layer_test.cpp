@@ -55,6 +55,18 @@ TEST(GradcheckLayer, NamesTheParameterThatIsWrong) {
   EXPECT_THAT(result.message(), HasSubstr("worst is scale of shape (), element 0"));
 }
 
+/// y = x + bias², but half of the bias' gradient is lost: at 0, where it starts, both are 0.
+struct SquaredBias {
+  Tensor bias = zeros({2}).requires_grad_();
+
+  Tensor operator()(const Tensor& x) const { return x + bias * bias.detach(); }
+  void visit(Visitor& v) { v("bias", bias); }
+};
+
+TEST(GradcheckLayer, MovesParametersAwayFromWhereTheyStart) {
+  EXPECT_FALSE(gradcheck_layer(SquaredBias(), {input({4, 2})}, {.order = 1}));
+}
+
 TEST(GradcheckLayer, LeavesTheLayerAlone) {
   Rng rng(1);
   const Affine layer(rng);

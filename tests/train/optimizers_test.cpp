@@ -151,11 +151,18 @@ TEST(Optimizer, StepsAtTheRateItIsGiven) {
 
 TEST(Optimizer, ChangesParametersSoThatAKeptGraphIsRefused) {
   Tensor p = leaf({2}, {1});
-  Sgd optimizer({{"p", p}}, {.lr = .5});
-  const Tensor y = sum(p * p);
-  give_gradient(p, {1});
-  optimizer.step();
-  EXPECT_THROW(backward(y), GraphError);
+  Sgd sgd({{"p", p}}, {.lr = .5});
+  Sgd with_momentum({{"p", p}}, {.lr = .5, .momentum = .9});
+  Adam adam({{"p", p}}, {.lr = .5});
+  AdamW adam_w({{"p", p}}, {.lr = .5});
+  for (Optimizer* optimizer :
+       std::initializer_list<Optimizer*>{&sgd, &with_momentum, &adam, &adam_w}) {
+    const Tensor y = sum(p * p);
+    give_gradient(p, {1});
+    optimizer->step();
+    EXPECT_THROW(backward(y), GraphError);
+    optimizer->zero_grad();
+  }
 }
 
 TEST(Optimizer, StateIsAllThereIsToRemember) {

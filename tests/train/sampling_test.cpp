@@ -39,6 +39,11 @@ TEST(Sampling, TopKDrawsOnlyFromTheLikeliest) {
   EXPECT_NEAR(counts[2] / 20'000., 1 / (1 + std::exp(-.5)), .015);
 }
 
+TEST(Sampling, TakesTheFirstOfTheLargestAtTemperatureZero) {
+  Rng rng(1);
+  EXPECT_EQ(sample_token(std::vector<double>{1, 3, 3}, {.temperature = 0}, rng), 1);
+}
+
 TEST(Sampling, DrawsNothingWhenThereIsNoChoice) {
   Rng rng(1);
   sample_token(kLogits, {.temperature = 0}, rng);

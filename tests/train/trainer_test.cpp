@@ -232,6 +232,13 @@ TEST(Evaluate, CountsTargetsAndRows) {
   EXPECT_NEAR(good.loss, 20 / 3., 1e-5);
 }
 
+TEST(Tally, ARowWithoutTargetsIsNeitherExactNorNot) {
+  Tally tally;
+  tally.add(zeros({2, 1, 3}), tokens({kIgnore, 0}, {2, 1}));
+  EXPECT_EQ(tally.exact_match(), 1);
+  EXPECT_EQ(tally.accuracy(), 1);
+}
+
 TEST(Evaluate, CountsNoRowTwice) {
   class Counting : public Task {
    public:

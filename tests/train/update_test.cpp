@@ -76,6 +76,13 @@ TEST(Clip, CountsEveryElementOfEveryGradient) {
   EXPECT_DOUBLE_EQ(grad_norm({{"x", x}, {"none", none}, {"y", y}}), 7);
 }
 
+TEST(Clip, AddsSmallSquaresToALargeSum) {
+  std::vector<double> values(8001, 1);
+  values[0] = 4096;  // its square is the first after which a single has no room for another 1
+  const Tensor x = with_gradient(values, f32);
+  EXPECT_DOUBLE_EQ(grad_norm({{"x", x}}), std::sqrt(4096. * 4096 + 8000));
+}
+
 TEST(Clip, TakesDoublesWhoseSquaresOverflow) {
   const Tensor x = with_gradient({3e200, 4e200});
   EXPECT_DOUBLE_EQ(clip_grad_norm({{"x", x}}, 1), 5e200);
