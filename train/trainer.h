@@ -55,8 +55,8 @@ class Trainer {
           const Rng& rng, TrainerCallbacks callbacks = {});
 
   /// One update. Throws NonFinite, naming step, loss and the first bad parameter, if the loss or a
-  /// gradient is not finite (or, within DetectAnomaly, the op it came from); the parameters are then
-  /// as they were before.
+  /// gradient is not finite (or, within DetectAnomaly, the op it came from); the parameters are
+  /// then as they were before.
   StepReport step();
 
   /// The steps that are left, with evaluations on the way. The evaluation after the last one, on
