@@ -165,5 +165,15 @@ TEST(CommandLine, ThreadsAreRecordedAndChangeNoNumber) {
   EXPECT_EQ(train("1"), train("3"));
 }
 
+TEST(CommandLine, ThreadsOfTheEnvironmentAreReadAsStrictly) {
+  const TemporaryFolder folder;
+  for (const char* written : {"two", "0", "257"}) {
+    const Outcome found = run_heed(
+        {"train", "copy"}, {.folder = folder.path(), .environment = {{"HEED_THREADS", written}}});
+    EXPECT_EQ(found.code, 2);
+    EXPECT_THAT(found.err, HasSubstr(std::string("HEED_THREADS = ") + written));
+  }
+}
+
 }  // namespace
 }  // namespace heed

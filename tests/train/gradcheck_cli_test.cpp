@@ -189,6 +189,7 @@ TEST(GradcheckCommand, IsATableOnATerminalThatHasTheRoom) {
   for (const int columns : {80, 63, 40, 7})
     EXPECT_THAT(on_a_terminal(columns, words), Each(ResultOf(columns_of, Le(columns)))) << columns;
   EXPECT_THAT(on_a_terminal(63, words)[3], StartsWith("scaled_dot_~ "));
+  EXPECT_THAT(on_a_terminal(80, {"gradcheck", "relu"})[0], StartsWith("op or layer "));
   EXPECT_THAT(on_a_terminal(80, words, "dumb"), Each(Not(HasSubstr("\x1b"))));
 }
 

@@ -42,7 +42,7 @@ class Printer {
       : arguments_(arguments), terminal_(out.terminal()) {
     std::size_t longest = 0;
     for (const Subject& subject : subjects) longest = std::max(longest, subject.name.size());
-    width_ = std::min(static_cast<int>(longest), terminal_.width - kColumns);
+    width_ = std::min(std::max(static_cast<int>(longest), kNarrowest), terminal_.width - kColumns);
     if (as_table()) row("op or layer", "variants", "order", "error", "elements", "time", "verdict");
   }
 

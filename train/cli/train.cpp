@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -50,6 +51,8 @@ Settings resolve(const Arguments& arguments) {
 int train(const Arguments& arguments) {
   if (arguments.threads)
     set_threads(static_cast<int>(kThreads.read("threads", *arguments.threads)));
+  else if (const char* written = std::getenv("HEED_THREADS"); written && *written)
+    kThreads.read("HEED_THREADS", written);
   Settings settings = resolve(arguments);
   if (settings.file.empty() && find_task(settings.task).takes_file)
     throw ValueError(text("task ", settings.task, " needs a file: ", command_name(), " train ",
