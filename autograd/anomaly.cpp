@@ -37,7 +37,9 @@ std::string place(const Found& found, const Shape& shape) {
 }  // namespace
 
 DetectAnomaly::DetectAnomaly(Parameters names)
-    : names_(std::move(names)), outer_(std::exchange(detail::anomaly, this)) {}
+    : names_(std::move(names)), outer_(std::exchange(detail::anomaly, this)) {
+  std::erase_if(names_, [](const NamedTensor& each) { return !each.value.defined(); });
+}
 DetectAnomaly::~DetectAnomaly() { detail::anomaly = outer_; }
 
 /// "; the nearest parameter is ...", going through the graph from these nodes, level by level.

@@ -62,7 +62,9 @@ struct GradcheckResult {
 ///
 /// An element that is off may be at a kink (relu at 0): the slopes to its left and right stay apart
 /// however small the step, and any value between them is a subgradient. Such an element is counted
-/// as a kink; it is wrong only if the gradient is not between the slopes.
+/// as a kink; it is wrong only if the gradient is not between the slopes, and the check fails if
+/// there is nothing else. Outputs should be of a moderate size: differences of large ones are
+/// noise.
 GradcheckResult gradcheck(const std::function<Tensor(const std::vector<Tensor>&)>& f,
                           const std::vector<Tensor>& inputs, GradcheckOptions options = {});
 

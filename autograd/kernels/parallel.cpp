@@ -186,7 +186,9 @@ alignas(Pool) std::byte place[sizeof(Pool)];
 Pool& pool() {
   static Pool* const made = [] {
     Pool* first = new (place) Pool(threads_in_environment());
-    pthread_atfork(nullptr, nullptr, [] { new (place) Pool(pool().threads()); });
+    pthread_atfork(nullptr, nullptr, [] {
+      new (place) Pool(std::launder(reinterpret_cast<Pool*>(place))->threads());
+    });
     std::atexit([] { pool().set_threads(1); });
     return first;
   }();

@@ -121,6 +121,12 @@ TEST(Anomaly, AbsentInputIsPassedOver) {
             "nothing was found");
 }
 
+TEST(Anomaly, NameOfAnUndefinedTensorIsPassedOver) {
+  const Tensor x = leaf({0});
+  EXPECT_THAT(complaint([&] { backward(sqrt(x)); }, {{"none", Tensor()}, {"x", x}}),
+              HasSubstr("sqrt: the gradient of its input 0"));
+}
+
 TEST(Anomaly, ListsOfInputsAreLookedAt) {
   const Tensor x = leaf({1, 2}), y = leaf({std::nan("")});
   EXPECT_THAT(complaint(

@@ -300,6 +300,46 @@ TEST(Gradcheck, WrongGradientNearTheBottomOfAParabolaIsNotAKink) {
   EXPECT_EQ(result.kinks, 0) << result.message();
 }
 
+// A jump, and a difference that is nothing but rounding, have slopes that move apart.
+struct Shifted {
+  static constexpr std::string_view name = "shifted";
+  static constexpr Saves saves = Saves::none;
+  double jump, offset, slope;
+
+  Tensor forward(const Tensor& x) const {
+    return map(x, [*this](auto v) { return decltype(v)(v + offset + (v >= 0 ? jump : 0)); });
+  }
+  Grads backward(const Context&, const Tensor& g) const { return {g * slope}; }
+};
+
+TEST(Gradcheck, NeitherJumpNorRoundingIsAKink) {
+  const auto check = [](Shifted op, Tensor x, std::uint64_t seed) {
+    return gradcheck([=](const List& in) { return heed::apply(op, in[0]); }, {x}, {.seed = seed});
+  };
+  EXPECT_FALSE(check({1, 0, 7}, zeros({3}, f64), 0));
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    EXPECT_FALSE(check({0, 1e9, 1.05}, full({1}, 0.3, f64), seed)) << seed;
+    EXPECT_EQ(check({0, 1e6, 1}, full({1}, 0.3, f64), seed).kinks, 0) << seed;
+  }
+}
+
+TEST(Gradcheck, FailsIfNothingCouldBeCompared) {
+  const auto f = [](const List& in) { return relu(in[0]); };
+  const GradcheckResult result = gradcheck(f, {zeros({2}, f64)});
+  EXPECT_FALSE(result);
+  EXPECT_THAT(result.message(), HasSubstr("every element is at a kink: input 0 of shape (2)"));
+  EXPECT_TRUE(gradcheck(f, {zeros({0}, f64)}));
+}
+
+TEST(Gradcheck, RefusesTolerancesAndStepsThatAreNone) {
+  for (const double bad : {-1., double(infinity), std::nan("")}) {
+    EXPECT_THROW(gradcheck(cube(Fault::none), {wave({2})}, {.eps = bad}), ValueError);
+    EXPECT_THROW(gradcheck(cube(Fault::none), {wave({2})}, {.rtol = bad}), ValueError);
+    EXPECT_THROW(gradcheck(cube(Fault::none), {wave({2})}, {.atol = bad}), ValueError);
+  }
+  EXPECT_THROW(gradcheck([](const List&) { return Tensor(); }, {wave({2})}), GraphError);
+}
+
 TEST(Gradcheck, SinglesAreRefusedWithTheReason) {
   try {
     gradcheck(cube(Fault::none), {ones({2, 3}, f32)});

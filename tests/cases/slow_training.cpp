@@ -32,7 +32,8 @@ TEST(Cases, G05_ALongTrainingLeavesNothingBehind) {
   AdamW optimizer(parameters(model));
   const auto leaves = static_cast<std::int64_t>(parameters(model).size());
   Training scope(rng);
-  std::int64_t bytes = 0, memory = 0;
+  std::int64_t bytes = 0;
+  [[maybe_unused]] std::int64_t memory = 0;
   for (int step = 0; step < kSteps; ++step) {
     {
       const Tokens ids = random_tokens({2, 6}, 7, rng);

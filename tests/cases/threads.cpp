@@ -28,6 +28,20 @@ TEST_P(OnThreads, R02_NeighboursShareAGradient) {
   }
 }
 
+// As many as several threads share.
+TEST_P(OnThreads, R02_ManyNeighboursShareAGradient) {
+  constexpr std::int64_t kCount = 200'000;
+  const Tensor x = (arange(kCount, f64) * 0.5).requires_grad_();
+  const auto run = [&] {
+    return grad(sum(slice(x, 0, 1, kCount) * slice(x, 0, 0, kCount - 1)), x).to_vector();
+  };
+  std::vector<double> expected;  // (x[i - 1] + x[i + 1]), which is 2 x[i] but at the ends
+  for (std::int64_t i = 0; i < kCount; ++i) expected.push_back(static_cast<double>(i));
+  expected.front() = 0.5;
+  expected.back() = static_cast<double>(kCount - 2) / 2;
+  for (int i = 0; i < 10; ++i) ASSERT_EQ(run(), expected) << "run " << i;
+}
+
 TEST_P(OnThreads, R02_ManyEqualIdsInAnEmbedding) {
   constexpr std::int64_t kIds = 10'000, kWidth = 256;
   const Tokens ids = tokens(std::vector<std::int64_t>(kIds, 1), {kIds});

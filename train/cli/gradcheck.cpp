@@ -144,12 +144,14 @@ std::vector<Subject> chosen(const std::vector<Subject>& subjects,
   for (const std::string& name : names) {
     const auto found = std::ranges::find(subjects, name, &Subject::name);
     if (found == subjects.end()) throw ValueError(unknown_name("op or layer", name, known));
-    result.push_back(*found);
+    if (std::ranges::find(result, name, &Subject::name) == result.end()) result.push_back(*found);
   }
   return result;
 }
 
 int gradcheck(const Arguments& arguments, const std::vector<Subject>& known) {
+  if (!arguments.names.empty() && arguments.all)
+    throw ValueError("gradcheck: give names or --all, not both");
   if (arguments.names.empty() && !arguments.all) {
     list(known, arguments.json);
     return kOk;
@@ -185,9 +187,8 @@ void add_gradcheck(CLI::App& program, Action& action, std::vector<Subject> (*sub
       "gradcheck",
       "compares gradients with differences; without a name, lists what can be checked");
   const auto arguments = std::make_shared<Arguments>();
-  CLI::Option* names = command->add_option("names", arguments->names, "ops and layers to check")
-                           ->type_name("OP|LAYER");
-  command->add_flag("--all", arguments->all, "check everything")->excludes(names);
+  command->add_option("names", arguments->names, "ops and layers to check")->type_name("OP|LAYER");
+  command->add_flag("--all", arguments->all, "check everything");
   add_number(*command, "--order", Whole{1, 2}, arguments->order,
              "1: the gradient; 2: also the gradient of the gradient [2]");
   add_number(*command, "--seed", Whole{}, arguments->seed, "of the numbers that are drawn [0]");
