@@ -60,11 +60,9 @@ struct GradcheckResult {
 /// changed. An `f` that draws random numbers must make its generator anew in each call. Throws
 /// DTypeError for f32: differences of singles say nothing about a gradient.
 ///
-/// An element that is off may be at a kink (relu at 0): the slopes to its left and right stay apart
-/// however small the step, and any value between them is a subgradient. Such an element is counted
-/// as a kink; it is wrong only if the gradient is not between the slopes, and the check fails if
-/// there is nothing else. Outputs should be of a moderate size: differences of large ones are
-/// noise.
+/// An element that is off is at a kink (relu at 0), not wrong, if its gradient is between two
+/// slopes to its left and right that stay apart however small the step; all kinks and nothing else
+/// is a failure. Outputs should be of a moderate size: differences of large ones are noise.
 GradcheckResult gradcheck(const std::function<Tensor(const std::vector<Tensor>&)>& f,
                           const std::vector<Tensor>& inputs, GradcheckOptions options = {});
 
