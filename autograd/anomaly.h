@@ -47,18 +47,6 @@ namespace detail {
 
 inline thread_local DetectAnomaly* anomaly = nullptr;  // the innermost one alive on this thread
 
-/// Nothing is looked at until the scope ends: the ops of a backward belong to its node.
-class WithoutAnomaly {
- public:
-  WithoutAnomaly() : before_(std::exchange(anomaly, nullptr)) {}
-  ~WithoutAnomaly() { anomaly = before_; }
-  WithoutAnomaly(const WithoutAnomaly&) = delete;
-  WithoutAnomaly& operator=(const WithoutAnomaly&) = delete;
-
- private:
-  DetectAnomaly* before_;
-};
-
 template <class Op>
 void look_at_value(const Op& op, const Tensor& y, std::span<const Tensor* const> inputs) {
   bool infinity_is_meant = false;

@@ -3,6 +3,7 @@
 #include <heed/autograd/grad_mode.h>
 #include <heed/autograd/node.h>
 #include <heed/autograd/ops/arithmetic.h>
+#include <heed/autograd/scoped.h>
 
 #include <algorithm>
 #include <span>
@@ -111,7 +112,8 @@ class Sweep {
   static Grads gradients(Node& node, const Tensor& g) {
     if (!detail::anomaly) return node.backward(g);
     detail::anomaly->look_at_sum(node, g);
-    const detail::WithoutAnomaly within;
+    const detail::Scoped<DetectAnomaly*> within(detail::anomaly,
+                                                nullptr);  // its ops are its own affair
     return node.backward(g);
   }
 

@@ -49,12 +49,30 @@ void zip_range(Out* out, const A* a, const B* b, const Broadcast<2>& loop, std::
   loop.for_each_run(begin, end, zip_run);
 }
 
-/// out[i] = f(a[i], b[i]) over the broadcast shape `shape`.
-template <class Out, class A, class B, class F>
-void zip_into(Out* out, const Shape& shape, const A* a, const Shape& a_shape, const B* b,
-              const Shape& b_shape, F f) {
-  const Broadcast<2> loop(shape, {a_shape, b_shape});
-  zip_range(out, a, b, loop, 0, loop.numel(), f);
+/// y of x's shape, which `into(from, to, n)` fills.
+template <class Into>
+Tensor mapped(const Tensor& x, Into into) {
+  refuse_recording("map", x.requires_grad());
+  Tensor y = empty(x.shape(), x.dtype());
+  dispatch(x.dtype(), [&](auto t) {
+    using T = decltype(t);
+    into(x.data<T>().data(), y.mutate<T>().data(), x.numel());
+  });
+  return y;
+}
+
+/// y of the broadcast shape, which `into(y, a, b, loop)` fills.
+template <class Into>
+Tensor zipped(std::string_view op, const Tensor& a, const Tensor& b, Into into) {
+  refuse_recording(op, a.requires_grad() || b.requires_grad());
+  require_same_dtype(op, a, b);
+  Tensor y = empty(broadcast_shapes(op, a.shape(), b.shape()), a.dtype());
+  const Broadcast<2> loop(y.shape(), {a.shape(), b.shape()});
+  dispatch(a.dtype(), [&](auto t) {
+    using T = decltype(t);
+    into(y.mutate<T>().data(), a.data<T>().data(), b.data<T>().data(), loop);
+  });
+  return y;
 }
 
 }  // namespace detail
@@ -64,15 +82,9 @@ void zip_into(Out* out, const Shape& shape, const A* a, const Shape& a_shape, co
 /// the graph.
 template <class F>
 Tensor map(const Tensor& x, F f) {
-  detail::refuse_recording("map", x.requires_grad());
-  Tensor y = empty(x.shape(), x.dtype());
-  dispatch(x.dtype(), [&](auto t) {
-    using T = decltype(t);
-    const T* from = x.data<T>().data();
-    T* __restrict to = y.mutate<T>().data();
-    for (std::int64_t i = 0, n = x.numel(); i < n; ++i) to[i] = f(from[i]);
+  return detail::mapped(x, [&](const auto* from, auto* __restrict to, std::int64_t n) {
+    for (std::int64_t i = 0; i < n; ++i) to[i] = f(from[i]);
   });
-  return y;
 }
 
 /// y[i] = f(a[i], b[i]) with broadcasting, for the forward of an op; `f` runs on the caller's
@@ -80,15 +92,9 @@ Tensor map(const Tensor& x, F f) {
 /// operands do not fit.
 template <class F>
 Tensor zip(const Tensor& a, const Tensor& b, F f, std::string_view op = "zip") {
-  detail::refuse_recording(op, a.requires_grad() || b.requires_grad());
-  detail::require_same_dtype(op, a, b);
-  Tensor y = empty(broadcast_shapes(op, a.shape(), b.shape()), a.dtype());
-  dispatch(a.dtype(), [&](auto t) {
-    using T = decltype(t);
-    detail::zip_into(y.mutate<T>().data(), y.shape(), a.data<T>().data(), a.shape(),
-                     b.data<T>().data(), b.shape(), f);
+  return detail::zipped(op, a, b, [&](auto* y, const auto* p, const auto* q, const auto& loop) {
+    detail::zip_range(y, p, q, loop, 0, loop.numel(), f);
   });
-  return y;
 }
 
 }  // namespace heed

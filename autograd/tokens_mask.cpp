@@ -24,7 +24,8 @@ template <class F>
 Mask combine(std::string_view op, const Mask& a, const Mask& b, F f) {
   const Shape shape = broadcast_shapes(op, a.shape(), b.shape());
   Mask::Values values(static_cast<std::size_t>(shape.numel()));
-  detail::zip_into(values.data(), shape, a.data().data(), a.shape(), b.data().data(), b.shape(), f);
+  const Broadcast<2> loop(shape, {a.shape(), b.shape()});
+  detail::zip_range(values.data(), a.data().data(), b.data().data(), loop, 0, loop.numel(), f);
   return Mask(std::move(values), shape);
 }
 

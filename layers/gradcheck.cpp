@@ -2,31 +2,15 @@
 #include <heed/autograd/observe.h>
 #include <heed/autograd/ops/arithmetic.h>
 #include <heed/autograd/rng.h>
+#include <heed/autograd/scoped.h>
 #include <heed/layers/gradcheck.h>
 
-#include <utility>
-
 namespace heed::detail {
-namespace {
-
-/// What is checked is a copy, which no recorder alive has been told of.
-class Unobserved {
- public:
-  Unobserved() : before_(std::exchange(observer, nullptr)) {}
-  ~Unobserved() { observer = before_; }
-  Unobserved(const Unobserved&) = delete;
-  Unobserved& operator=(const Unobserved&) = delete;
-
- private:
-  Observer* before_;
-};
-
-}  // namespace
-
 GradcheckResult gradcheck_layer(
     const std::function<Tensor(const std::vector<Tensor>&, const std::vector<Tensor>&)>& f,
     const std::vector<Tensor>& inputs, const Parameters& own, GradcheckOptions options) {
-  const Unobserved scope;
+  // What is checked is a copy, which no recorder alive has been told of.
+  const Scoped<Observer*> unobserved(observer, nullptr);
   std::vector<Tensor> all = inputs;
   std::vector<std::string> names;
   for (std::size_t i = 0; i < inputs.size(); ++i) names.push_back(text("input ", i));

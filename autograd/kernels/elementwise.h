@@ -20,41 +20,35 @@ void map_into(const From* from, To* to, std::int64_t n, F f) {
   });
 }
 
-/// out[i] = f(a[i], b[i]) over the broadcast shape `shape`.
+/// out[i] = f(a[i], b[i]) over the broadcast.
 template <class Out, class A, class B, class F>
-void zip_into(Out* out, const Shape& shape, const A* a, const Shape& a_shape, const B* b,
-              const Shape& b_shape, F f) {
-  const Broadcast<2> loop(shape, {a_shape, b_shape});
+void zip_into(Out* out, const A* a, const B* b, const Broadcast<2>& loop, F f) {
   const std::int64_t n = loop.numel();
   parallel_for(n, grain_of(n), [&](std::int64_t begin, std::int64_t end) {
     detail::zip_range(out, a, b, loop, begin, end, f);
   });
 }
 
+/// The same over the broadcast shape `shape`.
+template <class Out, class A, class B, class F>
+void zip_into(Out* out, const Shape& shape, const A* a, const Shape& a_shape, const B* b,
+              const Shape& b_shape, F f) {
+  zip_into(out, a, b, Broadcast<2>(shape, {a_shape, b_shape}), f);
+}
+
 /// As heed::map.
 template <class F>
 Tensor map(const Tensor& x, F f) {
-  detail::refuse_recording("map", x.requires_grad());
-  Tensor y = empty(x.shape(), x.dtype());
-  dispatch(x.dtype(), [&](auto t) {
-    using T = decltype(t);
-    map_into(x.data<T>().data(), y.mutate<T>().data(), x.numel(), f);
-  });
-  return y;
+  return detail::mapped(
+      x, [&](const auto* from, auto* to, std::int64_t n) { map_into(from, to, n, f); });
 }
 
 /// As heed::zip.
 template <class F>
 Tensor zip(const Tensor& a, const Tensor& b, F f, std::string_view op = "zip") {
-  detail::refuse_recording(op, a.requires_grad() || b.requires_grad());
-  detail::require_same_dtype(op, a, b);
-  Tensor y = empty(broadcast_shapes(op, a.shape(), b.shape()), a.dtype());
-  dispatch(a.dtype(), [&](auto t) {
-    using T = decltype(t);
-    zip_into(y.mutate<T>().data(), y.shape(), a.data<T>().data(), a.shape(), b.data<T>().data(),
-             b.shape(), f);
+  return detail::zipped(op, a, b, [&](auto* y, const auto* p, const auto* q, const auto& loop) {
+    zip_into(y, p, q, loop, f);
   });
-  return y;
 }
 
 }  // namespace heed::kernels

@@ -56,8 +56,7 @@ TEST_F(Allocation, WarmStepOfProductsAndActivationsAsksNothing) {
   EXPECT_EQ(asked.in_all, 0);
 }
 
-// Ops still make small lists of axes and ids of their own; tensors, nodes and gradients are all
-// recycled.
+// `split` gives a std::vector, which is not ours; tensors, nodes and gradients are all recycled.
 TEST_F(Allocation, TensorsOfAWarmTrainingStepComeFromTheCache) {
   Rng rng(1);
   const Tokens ids = tokens({1, 2, 3, 4, 5, 6, 7, 0}, {2, 4});

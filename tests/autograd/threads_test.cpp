@@ -9,7 +9,6 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
-#include <ctime>
 #include <mutex>
 #include <set>
 #include <stdexcept>
@@ -17,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "cpu_time.h"
 #include "support.h"
 
 namespace heed {
@@ -59,15 +59,6 @@ bool run_at_once(int n) {
   std::atomic<int> arrived = 0, met = 0;
   parallel_for(n, 1, [&](std::int64_t, std::int64_t) { met += meet(arrived, n); });
   return met == n;
-}
-
-double cpu_seconds(clockid_t clock) {
-  timespec t{};
-  clock_gettime(clock, &t);
-  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
-}
-double cpu_seconds_of_others() {
-  return cpu_seconds(CLOCK_PROCESS_CPUTIME_ID) - cpu_seconds(CLOCK_THREAD_CPUTIME_ID);
 }
 
 TEST_P(Threads, CutsDependOnTheProblemAlone) {

@@ -5,22 +5,13 @@
 #include <heed/train/train.h>
 
 #include <cstdint>
-#include <ctime>
 #include <thread>
 #include <vector>
 
+#include "../autograd/cpu_time.h"
+
 namespace heed {
 namespace {
-
-double cpu_seconds(clockid_t clock) {
-  timespec t{};
-  clock_gettime(clock, &t);
-  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
-}
-
-double cpu_seconds_of_others() {
-  return cpu_seconds(CLOCK_PROCESS_CPUTIME_ID) - cpu_seconds(CLOCK_THREAD_CPUTIME_ID);
-}
 
 /// Every number that a training makes.
 struct Outcome {
