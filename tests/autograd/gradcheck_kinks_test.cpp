@@ -71,12 +71,14 @@ TEST(Gradcheck, WrongGradientWhereAFunctionBendsIsNotAKink) {
         << bend;
 }
 
-// Within a step of the bottom of a parabola the wrong 0 lies between the slopes on both sides.
+// Within a step of the bottom of a parabola the wrong 0 lies between the slopes on both sides; for
+// the second element, between those of the small step too.
 TEST(Gradcheck, WrongGradientNearTheBottomOfAParabolaIsNotAKink) {
   const GradcheckResult result =
       gradcheck([](const List& in) { return (1e6 * square(in[0])).detach() + in[0] * 0.0; },
-                {tensor({1e-7}, {1}, f64)});
+                {tensor({1e-7, 1e-9}, {2}, f64)});
   EXPECT_FALSE(result);
+  EXPECT_EQ(result.wrong, 2);
   EXPECT_EQ(result.kinks, 0) << result.message();
 }
 
@@ -97,6 +99,8 @@ TEST(Gradcheck, NeitherJumpNorRoundingIsAKink) {
     return gradcheck([=](const List& in) { return heed::apply(op, in[0]); }, {x}, {.seed = seed});
   };
   EXPECT_FALSE(check({1, 0, 7}, zeros({3}, f64), 0));
+  const GradcheckResult jump = check({1, 0, 1}, tensor({0, 1}, {2}, f64), 0);
+  EXPECT_EQ(jump.wrong, 1) << jump.message();
   for (std::uint64_t seed = 0; seed < 100; ++seed) {
     EXPECT_FALSE(check({0, 1e9, 1.05}, full({1}, 0.3, f64), seed)) << seed;
     EXPECT_EQ(check({0, 1e6, 1}, full({1}, 0.3, f64), seed).kinks, 0) << seed;
