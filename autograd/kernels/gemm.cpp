@@ -1,60 +1,59 @@
+#include <heed/autograd/kernels/buffer.h>
 #include <heed/autograd/kernels/gemm.h>
-#include <heed/autograd/kernels/packed_product.h>
 #include <heed/autograd/kernels/parallel.h>
+#include <heed/autograd/kernels/vector_kernels.h>
 
 #include <Eigen/Core>
 #include <algorithm>
-#include <bit>
-#include <cstdint>
 
 namespace heed::kernels {
 namespace {
 
-template <class T>
-using Matrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-template <class T>
-using View = Eigen::Map<const Matrix<T>, 0, Eigen::OuterStride<>>;
+// Rows of b in a block: a panel of them stays in the second-level cache while the rows of a pass.
+// Where a is read down its columns, fewer, so that the lines that hold a tile's rows stay in the
+// first.
+constexpr std::int64_t kDepth = 256, kDepthDown = 128;
+// Rows of c in a chunk: the part of a they need fits beside a panel.
+constexpr std::int64_t kRows = 96;
+// Products that are worth a chunk of their own, about 4 µs, and how many chunks there are at least
+// if there are so many.
+constexpr std::int64_t kProducts = 1 << 19, kChunks = 8;
 
-template <class A, class B, class C>
-void multiply(const A& a, const B& b, C& c, bool accumulate) {
-  constexpr Eigen::Index kPacked = EIGEN_GEMM_TO_COEFFBASED_THRESHOLD;
-  if (!accumulate) c.setZero();
-  if (a.rows() > 1 && b.cols() > 1 && a.rows() + b.cols() + a.cols() >= kPacked)
-    add_packed_product(a, b, c);
+std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+/// y (n) = [bias +] x (k) b (k, n): packing b would cost as much as this.
+template <class T>
+void multiply_row(std::int64_t n, std::int64_t k, const T* x, const T* b, bool b_row_by_row, T* y,
+                  const T* bias) {
+  using Vector = Eigen::Matrix<T, Eigen::Dynamic, 1>;
+  using Matrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic>;
+  const Eigen::Map<const Vector> left(x, k);
+  Eigen::Map<Vector> out(y, n);
+  if (bias)
+    out = Eigen::Map<const Vector>(bias, n);
   else
-    c.noalias() += a * b;
+    out.setZero();
+  if (b_row_by_row)
+    out.noalias() += Eigen::Map<const Matrix>(b, n, k) * left;
+  else
+    out.noalias() += Eigen::Map<const Matrix>(b, k, n).transpose() * left;
 }
 
-template <class T>
-void gemm_block(bool transpose_a, bool transpose_b, std::int64_t m, std::int64_t n, std::int64_t k,
-                const T* a, std::int64_t a_stride, const T* b, std::int64_t b_stride, T* c,
-                std::int64_t c_stride, bool accumulate) {
-  const View<T> left(a, transpose_a ? k : m, transpose_a ? m : k, Eigen::OuterStride<>(a_stride));
-  const View<T> right(b, transpose_b ? n : k, transpose_b ? k : n, Eigen::OuterStride<>(b_stride));
-  Eigen::Map<Matrix<T>, 0, Eigen::OuterStride<>> out(c, m, n, Eigen::OuterStride<>(c_stride));
-  if (k == 0) {
-    if (!accumulate) out.setZero();
-  } else if (transpose_a && transpose_b) {
-    multiply(left.transpose(), right.transpose(), out, accumulate);
-  } else if (transpose_a) {
-    multiply(left.transpose(), right, out, accumulate);
-  } else if (transpose_b) {
-    multiply(left, right.transpose(), out, accumulate);
-  } else {
-    multiply(left, right, out, accumulate);
+/// c is cut into chunks of so many rows and columns. The cuts do not change a bit: see
+/// `multiply_packed`.
+struct Cuts {
+  std::int64_t rows, columns, grain;
+
+  template <class T>
+  Cuts(std::int64_t m, std::int64_t n, std::int64_t k, const VectorKernels<T>& kernels) {
+    const std::int64_t bands = ceil_div(m, kRows), panels = ceil_div(n, kernels.panel);
+    rows = ceil_div(ceil_div(m, bands), kernels.tile_rows) * kernels.tile_rows;
+    const std::int64_t groups = std::clamp(ceil_div(kChunks, bands), std::int64_t{1}, panels);
+    columns = ceil_div(panels, groups) * kernels.panel;
+    grain = ceil_div(kProducts,
+                     std::max(std::min(rows, m) * std::min(columns, n) * k, std::int64_t{1}));
   }
-}
-
-// Eigen packs an operand anew for every block, so blocks are few and large, and the longer side is
-// cut: one thread loses 2 to 6 percent by them on the products of a transformer.
-std::int64_t block_of(std::int64_t side, std::int64_t products) {
-  constexpr std::int64_t kSmall = 1 << 21, kLarge = 1 << 23, kSide = 192, kMostBlocks = 16;
-  if (products < kSmall) return side;
-  const std::int64_t least = side >= 128 && products >= kLarge ? 2 : 1;
-  const auto fitting = static_cast<std::uint64_t>(std::max(side / kSide, least));
-  const auto blocks = std::min(static_cast<std::int64_t>(std::bit_floor(fitting)), kMostBlocks);
-  return (side + blocks - 1) / blocks;
-}
+};
 
 }  // namespace
 
@@ -64,27 +63,46 @@ std::int64_t gemm_grain(std::int64_t batch, std::int64_t m, std::int64_t n, std:
 
 template <class T>
 void gemm(bool transpose_a, bool transpose_b, std::int64_t m, std::int64_t n, std::int64_t k,
-          const T* a, std::int64_t a_stride, const T* b, std::int64_t b_stride, T* c,
-          std::int64_t c_stride, bool accumulate) {
+          const T* a, const T* b, T* c, const T* bias) {
   if (m == 0 || n == 0) return;
-  if (n > m) {
-    parallel_for(n, block_of(n, m * n * k), [=](std::int64_t begin, std::int64_t end) {
-      gemm_block(transpose_a, transpose_b, m, end - begin, k, a, a_stride,
-                 b + (transpose_b ? begin * b_stride : begin), b_stride, c + begin, c_stride,
-                 accumulate);
-    });
-  } else {
-    parallel_for(m, block_of(m, m * n * k), [=](std::int64_t begin, std::int64_t end) {
-      gemm_block(transpose_a, transpose_b, end - begin, n, k,
-                 a + (transpose_a ? begin : begin * a_stride), a_stride, b, b_stride,
-                 c + begin * c_stride, c_stride, accumulate);
+  const VectorKernels<T>& kernels = vector_kernels<T>();
+  const Strided<T> left = transpose_a ? Strided<T>{a, 1, m} : Strided<T>{a, k, 1};
+  const Strided<T> right = transpose_b ? Strided<T>{b, 1, k} : Strided<T>{b, n, 1};
+  if (m == 1) return multiply_row(n, k, a, b, !transpose_b, c, bias);
+  if (n == 1 && !bias)  // cᵀ = bᵀ aᵀ
+    return multiply_row<T>(m, k, b, a, transpose_a, c, nullptr);
+  if (k == 0) {
+    for (std::int64_t i = 0; i < m; ++i)
+      for (std::int64_t j = 0; j < n; ++j) c[i * n + j] = bias ? bias[j] : T(0);
+    return;
+  }
+
+  const std::int64_t depth = transpose_a ? kDepthDown : kDepth;
+  const bool as_it_is = !transpose_b && n <= kernels.panel && n % kernels.width == 0;
+  const Buffer<T> buffer(as_it_is ? 0 : k * ceil_div(n, kernels.width) * kernels.width);
+  if (!as_it_is) {
+    const std::int64_t grain = ceil_div(grain_of(n, k), kernels.panel) * kernels.panel;
+    parallel_for(n, grain, [&](std::int64_t begin, std::int64_t end) {
+      kernels.pack(k, n, right, depth, begin, end, buffer.data());
     });
   }
+  const T* packed = as_it_is ? b : buffer.data();
+
+  const Cuts cuts(m, n, k, kernels);
+  const std::int64_t groups = ceil_div(n, cuts.columns), chunks = ceil_div(m, cuts.rows) * groups;
+  parallel_for(chunks, cuts.grain, [&](std::int64_t first, std::int64_t last) {
+    for (std::int64_t chunk = first; chunk < last; ++chunk) {
+      const std::int64_t row = chunk / groups * cuts.rows, column = chunk % groups * cuts.columns;
+      kernels.multiply_packed(std::min(cuts.rows, m - row), n, k,
+                              {left.data + row * left.row, left.row, left.column}, packed, depth,
+                              column, std::min(column + cuts.columns, n), c + row * n, bias);
+    }
+  });
 }
 
-template void gemm(bool, bool, std::int64_t, std::int64_t, std::int64_t, const float*, std::int64_t,
-                   const float*, std::int64_t, float*, std::int64_t, bool);
+template void gemm(bool, bool, std::int64_t, std::int64_t, std::int64_t, const float*, const float*,
+                   float*, const float*);
 template void gemm(bool, bool, std::int64_t, std::int64_t, std::int64_t, const double*,
-                   std::int64_t, const double*, std::int64_t, double*, std::int64_t, bool);
+                   const double*, double*, const double*);
 
 }  // namespace heed::kernels

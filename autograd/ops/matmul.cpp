@@ -64,9 +64,8 @@ struct Matmul {
                                 std::int64_t length) {
         for (std::int64_t i = 0; i < length; ++i)
           kernels::gemm(transpose_a, transpose_b, m, n, k,
-                        left + (from[0] + i * loop.steps()[0]) * m * k, a.dim(-1),
-                        right + (from[1] + i * loop.steps()[1]) * k * n, b.dim(-1),
-                        out + (at + i) * m * n, n, false);
+                        left + (from[0] + i * loop.steps()[0]) * m * k,
+                        right + (from[1] + i * loop.steps()[1]) * k * n, out + (at + i) * m * n);
       };
       kernels::parallel_for(
           loop.numel(), kernels::gemm_grain(loop.numel(), m, n, k),
@@ -105,13 +104,9 @@ struct Linear {
     Tensor y = empty(shape, x.dtype());
     dispatch(x.dtype(), [&](auto t) {
       using T = decltype(t);
-      T* to = y.mutate<T>().data();
-      if (b.defined()) {
-        const T* bias = b.data<T>().data();
-        kernels::for_each(rows, out, [=](std::int64_t i) { std::copy_n(bias, out, to + i * out); });
-      }
-      kernels::gemm(false, false, rows, out, in, x.data<T>().data(), in, w.data<T>().data(), out,
-                    to, out, b.defined());
+      const T* bias = b.defined() ? b.data<T>().data() : nullptr;
+      kernels::gemm(false, false, rows, out, in, x.data<T>().data(), w.data<T>().data(),
+                    y.mutate<T>().data(), bias);
     });
     return y;
   }

@@ -1,0 +1,162 @@
+#pragma once
+
+#include <heed/autograd/kernels/vector/vector.h>
+#include <heed/autograd/kernels/vector_kernels.h>
+
+// Products of matrices. A tile of the result, Rows x Vectors registers, collects the outer products
+// of a column of a and a row of b; c is written once a block of b's rows. (Goto and van de Geijn,
+// "Anatomy of High-Performance Matrix Multiplication", ACM TOMS 34 (3), 2008.)
+
+namespace heed::kernels {
+namespace {
+
+/// Vectors side by side in a tile, and its rows: as many sums as there are registers, less those of
+/// b and one of a.
+constexpr int kTileVectors = kRegisters == 32 ? 4 : 2;
+constexpr int kTileRows = kVectorBytes == 16 ? 4 : 6;
+template <class T>
+constexpr int kPanel = kTileVectors* kWidth<T>;
+
+/// sum += a b for Rows rows of a and Vectors vectors of b's columns, of which each row begins at b
+/// + i b_row.
+template <class T, int Rows, int Vectors>
+inline void add_product(Vector<T> (&sum)[Rows][Vectors], std::int64_t k, Strided<T> a, const T* b,
+                        std::int64_t b_row) {
+  for (std::int64_t i = 0; i < k; ++i) {
+    Vector<T> right[Vectors];
+    for (int v = 0; v < Vectors; ++v) right[v] = load(b + i * b_row + v * kWidth<T>);
+    for (int r = 0; r < Rows; ++r) {
+      const T left = a.data[r * a.row + i * a.column];
+      for (int v = 0; v < Vectors; ++v) sum[r][v] += left * right[v];
+    }
+  }
+}
+
+/// What a tile begins with: zeros, the elements of c, or a row of biases (of row stride 0).
+template <class T>
+struct Start {
+  const T* data = nullptr;
+  std::int64_t row = 0;
+};
+
+/// A tile of c (Rows, Vectors vectors) = start + a b.
+template <class T, int Rows, int Vectors>
+inline void tile(std::int64_t k, Strided<T> a, const T* b, std::int64_t b_row, T* c,
+                 std::int64_t c_row, Start<T> start) {
+  Vector<T> sum[Rows][Vectors];
+#pragma GCC unroll 8
+  for (int r = 0; r < Rows; ++r)
+#pragma GCC unroll 4
+    for (int v = 0; v < Vectors; ++v)
+      sum[r][v] = start.data ? load(start.data + r * start.row + v * kWidth<T>) : Vector<T>{};
+  add_product(sum, k, a, b, b_row);
+#pragma GCC unroll 8
+  for (int r = 0; r < Rows; ++r)
+#pragma GCC unroll 4
+    for (int v = 0; v < Vectors; ++v) store(c + r * c_row + v * kWidth<T>, sum[r][v]);
+}
+
+/// c (m, Vectors vectors) = start + a b.
+template <class T, int Vectors>
+void panel_product(std::int64_t m, std::int64_t k, Strided<T> a, const T* b, std::int64_t b_row,
+                   T* c, std::int64_t c_row, Start<T> start) {
+  const auto rows = [&]<int Rows>() {
+    tile<T, Rows, Vectors>(k, a, b, b_row, c, c_row, start);
+    a.data += Rows * a.row;
+    c += Rows * c_row;
+    start.data += Rows * start.row;
+    m -= Rows;
+  };
+  constexpr int kRows = Vectors < kTileVectors ? 8 : kTileRows;
+  while (m >= kRows) rows.template operator()<kRows>();
+  if (m >= 4) rows.template operator()<4>();
+  if (m >= 2) rows.template operator()<2>();
+  if (m >= 1) rows.template operator()<1>();
+}
+
+/// c (m, up to kTileVectors vectors) = start + a b. Rows of b and c hold whole vectors.
+template <class T>
+inline void panel_product(std::int64_t m, std::int64_t vectors, std::int64_t k, Strided<T> a,
+                          const T* b, std::int64_t b_row, T* c, std::int64_t c_row,
+                          Start<T> start) {
+  if constexpr (kTileVectors == 4) {
+    if (vectors == 4) return panel_product<T, 4>(m, k, a, b, b_row, c, c_row, start);
+    if (vectors == 3) return panel_product<T, 3>(m, k, a, b, b_row, c, c_row, start);
+  }
+  if (vectors == 2) return panel_product<T, 2>(m, k, a, b, b_row, c, c_row, start);
+  panel_product<T, 1>(m, k, a, b, b_row, c, c_row, start);
+}
+
+/// The columns of b are packed in panels of kPanel; the last one is as wide as its whole vectors.
+inline std::int64_t rounded_up(std::int64_t n, std::int64_t unit) {
+  return (n + unit - 1) / unit * unit;
+}
+inline std::int64_t least(std::int64_t a, std::int64_t b) { return a < b ? a : b; }
+
+template <class T>
+void pack(std::int64_t k, std::int64_t n, Strided<T> b, std::int64_t depth, std::int64_t begin,
+          std::int64_t end, T* packed) {
+  for (std::int64_t block = 0; block < k; block += depth) {
+    const std::int64_t rows = least(k - block, depth);
+    for (std::int64_t column = begin; column < end; column += kPanel<T>) {
+      const std::int64_t columns = least(end - column, kPanel<T>),
+                         width = rounded_up(columns, kWidth<T>);
+      T* to = packed + block * rounded_up(n, kWidth<T>) + column * rows;
+      const T* from = b.data + block * b.row + column * b.column;
+      for (std::int64_t i = 0; i < rows; ++i, to += width) {
+        std::int64_t j = 0;
+        if (b.column == 1)
+          for (; j + kWidth<T> <= columns; j += kWidth<T>)
+            store(to + j, load(from + i * b.row + j));
+        for (; j < columns; ++j) to[j] = from[i * b.row + j * b.column];
+        for (; j < width; ++j) to[j] = 0;
+      }
+    }
+  }
+}
+
+/// As panel_product for a packed b, where the last vector of c's rows is partly outside: by way of
+/// a tile that has room.
+template <class T>
+void edge_product(std::int64_t m, std::int64_t columns, std::int64_t k, Strided<T> a, const T* b,
+                  T* c, std::int64_t c_row, Start<T> start) {
+  constexpr int kRows = 8;
+  const std::int64_t vectors = (columns + kWidth<T> - 1) / kWidth<T>;
+  T room[kRows * kPanel<T>] = {};
+  for (std::int64_t row = 0; row < m; row += kRows) {
+    const std::int64_t rows = least(m - row, kRows);
+    if (start.data)
+      for (std::int64_t r = 0; r < rows; ++r)
+        copy(start.data + (row + r) * start.row, columns, room + r * kPanel<T>);
+    panel_product(rows, vectors, k, {a.data + row * a.row, a.row, a.column}, b, vectors * kWidth<T>,
+                  room, kPanel<T>, start.data ? Start<T>{room, kPanel<T>} : start);
+    for (std::int64_t r = 0; r < rows; ++r)
+      copy(room + r * kPanel<T>, columns, c + (row + r) * c_row);
+  }
+}
+
+template <class T>
+void multiply_packed(std::int64_t m, std::int64_t n, std::int64_t k, Strided<T> a, const T* packed,
+                     std::int64_t depth, std::int64_t begin, std::int64_t end, T* c,
+                     const T* bias) {
+  for (std::int64_t block = 0; block < k; block += depth) {
+    const std::int64_t rows = least(k - block, depth);
+    const Strided<T> left{a.data + block * a.column, a.row, a.column};
+    for (std::int64_t column = begin; column < end; column += kPanel<T>) {
+      const std::int64_t columns = least(end - column, kPanel<T>);
+      const std::int64_t vectors = (columns + kWidth<T> - 1) / kWidth<T>;
+      const T* right = packed + block * rounded_up(n, kWidth<T>) + column * rows;
+      T* to = c + column;
+      const Start<T> first{bias ? bias + column : nullptr, 0};
+      if (columns % kWidth<T> == 0) {
+        panel_product(m, vectors, rows, left, right, vectors * kWidth<T>, to, n,
+                      block ? Start<T>{to, n} : first);
+      } else {
+        edge_product(m, columns, rows, left, right, to, n, block ? Start<T>{to, n} : first);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace heed::kernels
