@@ -6,6 +6,8 @@
 #include <heed/autograd/ops/shape.h>
 #include <heed/layers/attention.h>
 
+#include <utility>
+
 namespace heed {
 namespace {
 
@@ -32,7 +34,23 @@ Tensor MultiHeadAttention::operator()(const Tensor& x, const Mask& hidden) const
 Tensor MultiHeadAttention::operator()(const Tensor& x, const Tensor& memory,
                                       const Mask& hidden) const {
   const Tensor q = w_q(x), k = w_k(memory), v = w_v(memory);  // (B, T, C)
-  const auto weights = [&] {                                  // (B, H, Tq, Tk)
+  return attend(q, k, v, hidden);
+}
+
+Tensor MultiHeadAttention::operator()(const Tensor& x, KeysValues& past, const Mask& hidden) const {
+  if (!config.causal)
+    throw ValueError(
+        "attention: a cache needs causal = true: what was read before cannot see what is new");
+  const Tensor q = w_q(x), k = w_k(x), v = w_v(x);  // (B, t, C)
+  KeysValues all = past.then(k, v);                 // (B, T + t, C)
+  Tensor y = attend(q, all.keys, all.values, hidden);
+  past = std::move(all);
+  return y;
+}
+
+Tensor MultiHeadAttention::attend(const Tensor& q, const Tensor& k, const Tensor& v,
+                                  const Mask& hidden) const {
+  const auto weights = [&] {  // (B, H, Tq, Tk)
     return attention_weights(split_heads(q, heads), split_heads(k, heads),
                              {.hidden = hidden, .causal = config.causal, .scale = config.scale});
   };

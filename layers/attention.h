@@ -1,6 +1,7 @@
 #pragma once
 
 #include <heed/autograd/tokens_mask.h>
+#include <heed/layers/cache.h>
 #include <heed/layers/linear.h>
 
 #include <optional>
@@ -34,7 +35,15 @@ struct MultiHeadAttention {
   /// Cross-attention: queries from x (B, Tq, C), keys and values from memory (B, Tk, C); y (B, Tq,
   /// C). `hidden` broadcasts to (B, H, Tq, Tk).
   Tensor operator()(const Tensor& x, const Tensor& memory, const Mask& hidden = {}) const;
+  /// Self-attention of the next positions, x and y (B, t, C), which see those in `past` too and are
+  /// added to it. `hidden` broadcasts to (B, H, t, T + t). Throws ValueError unless causal, and
+  /// ShapeError as `past.then` does; `past` is then as it was.
+  Tensor operator()(const Tensor& x, KeysValues& past, const Mask& hidden = {}) const;
   void visit(Visitor& v);
+
+ private:
+  /// q (B, Tq, C), k and v (B, Tk, C) to y (B, Tq, C).
+  Tensor attend(const Tensor& q, const Tensor& k, const Tensor& v, const Mask& hidden) const;
 };
 
 /// Which keys of a batch are padding, (B, Tk), as a mask for attention, (B, 1, 1, Tk); none for

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <heed/layers/attention.h>
+#include <heed/layers/cache.h>
 #include <heed/layers/dropout.h>
 #include <heed/layers/embedding.h>
 #include <heed/layers/gradcheck.h>

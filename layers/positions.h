@@ -12,8 +12,9 @@ struct PositionEmbedding {
 
   PositionEmbedding(std::int64_t context, std::int64_t d, Rng& rng);
 
-  /// The vectors of positions 0 to time - 1, (T, d). Throws IndexError past the context.
-  Tensor operator()(std::int64_t time) const;
+  /// The vectors of the `time` positions from `start` on, (T, d). Throws IndexError past the
+  /// context.
+  Tensor operator()(std::int64_t time, std::int64_t start = 0) const;
   void visit(Visitor& v);
 };
 

@@ -5,6 +5,7 @@
 #include <heed/layers/transformer.h>
 
 #include <cmath>
+#include <utility>
 
 namespace heed {
 namespace {
@@ -49,9 +50,14 @@ TransformerBlock::TransformerBlock(const TransformerConfig& config, Rng& rng)
       dropout(config.dropout) {}
 
 Tensor TransformerBlock::operator()(const Tensor& x, const Mask& hidden) const {
-  const Tensor y = x + dropout(attention(norm1(x), hidden));
-  return y + dropout(mlp(norm2(y)));
+  return with_mlp(x + dropout(attention(norm1(x), hidden)));
 }
+
+Tensor TransformerBlock::operator()(const Tensor& x, KeysValues& past, const Mask& hidden) const {
+  return with_mlp(x + dropout(attention(norm1(x), past, hidden)));
+}
+
+Tensor TransformerBlock::with_mlp(const Tensor& y) const { return y + dropout(mlp(norm2(y))); }
 
 void TransformerBlock::visit(Visitor& v) {
   v("norm1", norm1);
@@ -80,14 +86,33 @@ Transformer::Transformer(const TransformerConfig& options, Rng& rng)
 }
 
 Tensor Transformer::operator()(const Tokens& tokens, const Mask& hidden) const {
+  return read(tokens, hidden, nullptr);
+}
+
+Tensor Transformer::operator()(const Tokens& tokens, KvCache& cache, const Mask& hidden) const {
+  if (!cache.layers.empty() && cache.layers.size() != blocks.size())
+    throw ValueError(text("transformer: the cache is that of ", cache.layers.size(),
+                          " layers, the model has ", blocks.size()));
+  KvCache longer = cache;
+  longer.layers.resize(blocks.size());
+  Tensor logits = read(tokens, hidden, &longer);
+  cache = std::move(longer);
+  return logits;
+}
+
+Tensor Transformer::read(const Tokens& tokens, const Mask& hidden, KvCache* cache) const {
   if (tokens.ndim() != 2)
     throw ShapeError(text("transformer: expects tokens (B, T), got ", tokens.shape()));
   if (hidden.defined() && hidden.shape() != tokens.shape())
     throw ShapeError(text("transformer: tokens ", tokens.shape(),
                           " need a mask of that shape, got ", hidden.shape()));
-  const Mask padding = padding_mask(hidden);                                        // (B, 1, 1, T)
-  Tensor x = dropout(token_embedding(tokens) + position_embedding(tokens.dim(1)));  // (B, T, C)
-  for (const TransformerBlock& block : blocks) x = block(x, padding);
+  const std::int64_t start = cache ? cache->length() : 0;
+  if (cache) cache->hide(hidden, tokens.shape());
+  const Mask padding = padding_mask(cache ? cache->hidden : hidden);  // (B, 1, 1, start + T)
+  Tensor x =
+      dropout(token_embedding(tokens) + position_embedding(tokens.dim(1), start));  // (B, T, C)
+  for (std::size_t i = 0; i < blocks.size(); ++i)
+    x = cache ? blocks[i](x, cache->layers[i], padding) : blocks[i](x, padding);
   x = final_norm(x);
   return head ? (*head)(x) : matmul(x, token_embedding.weight, {.transpose_b = true});  // (B, T, V)
 }

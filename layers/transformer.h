@@ -1,6 +1,7 @@
 #pragma once
 
 #include <heed/layers/attention.h>
+#include <heed/layers/cache.h>
 #include <heed/layers/dropout.h>
 #include <heed/layers/embedding.h>
 #include <heed/layers/linear.h>
@@ -45,7 +46,11 @@ struct TransformerBlock {
 
   /// x and y (B, T, C); `hidden` as for MultiHeadAttention.
   Tensor operator()(const Tensor& x, const Mask& hidden = {}) const;
+  Tensor operator()(const Tensor& x, KeysValues& past, const Mask& hidden = {}) const;
   void visit(Visitor& v);
+
+ private:
+  Tensor with_mlp(const Tensor& y) const;
 };
 
 /// A decoder-only transformer (GPT-2; Radford et al., "Language Models are Unsupervised Multitask
@@ -68,7 +73,14 @@ struct Transformer {
   /// position sees. Throws IndexError past the context and for ids outside [0, V), ShapeError for
   /// other shapes.
   Tensor operator()(const Tokens& tokens, const Mask& hidden = {}) const;
+  /// The same for the tokens after those that are in the cache, and adds them to it. `hidden` is of
+  /// the new ones; the cache remembers the rest. Throws also for a cache of another model or batch,
+  /// and ValueError unless the model is causal. After an error the cache is as it was.
+  Tensor operator()(const Tokens& tokens, KvCache& cache, const Mask& hidden = {}) const;
   void visit(Visitor& v);
+
+ private:
+  Tensor read(const Tokens& tokens, const Mask& hidden, KvCache* cache) const;
 };
 
 }  // namespace heed

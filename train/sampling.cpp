@@ -5,8 +5,41 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 namespace heed {
+namespace {
+
+/// Continues a prompt. `read(ids, start)` gives logits (1, T, V) whose last row is that of the last
+/// id, from the ids at `start` and after it.
+template <class Read>
+Generated continue_with(Read read, std::int64_t context, std::span<const std::int64_t> prompt,
+                        std::int64_t count, const SamplingOptions& options, Rng& rng) {
+  validate(options);
+  if (prompt.empty()) throw ValueError("generate: the prompt is empty; give at least one id");
+  if (count < 0) throw ValueError(text("generate: count = ", count, " is negative"));
+  if (context < 1) throw ValueError(text("generate: context = ", context, " is below 1"));
+
+  const NoGrad quiet;
+  std::vector<std::int64_t> ids(prompt.begin(), prompt.end());
+  Generated made;
+  for (std::int64_t i = 0; i < count; ++i) {
+    made.forgotten = std::max<std::int64_t>(std::ssize(ids) - context, 0);
+    const Tensor logits = read(ids, made.forgotten);  // (1, T, V)
+    const std::vector<double> all = logits.to_vector();
+    const auto last = std::span(all).last(static_cast<std::size_t>(logits.dim(-1)));
+    ids.push_back(sample_token(last, options, rng));
+  }
+  made.ids.assign(ids.begin() + std::ssize(prompt), ids.end());
+  return made;
+}
+
+/// The ids at `start` and after it, as one row.
+Tokens row(const std::vector<std::int64_t>& ids, std::int64_t start) {
+  return tokens({ids.begin() + start, ids.end()}, {1, std::ssize(ids) - start});
+}
+
+}  // namespace
 
 void validate(const SamplingOptions& options) {
   if (!(options.temperature >= 0 && std::isfinite(options.temperature)))
@@ -44,24 +77,25 @@ std::int64_t sample_token(std::span<const double> logits, const SamplingOptions&
 Generated generate(const std::function<Tensor(const Tokens&)>& logits, std::int64_t context,
                    std::span<const std::int64_t> prompt, std::int64_t count,
                    const SamplingOptions& options, Rng& rng) {
-  validate(options);
-  if (prompt.empty()) throw ValueError("generate: the prompt is empty; give at least one id");
-  if (count < 0) throw ValueError(text("generate: count = ", count, " is negative"));
-  if (context < 1) throw ValueError(text("generate: context = ", context, " is below 1"));
+  const auto read = [&](const std::vector<std::int64_t>& ids, std::int64_t start) {
+    return logits(row(ids, start));
+  };
+  return continue_with(read, context, prompt, count, options, rng);
+}
 
-  const NoGrad quiet;
-  std::vector<std::int64_t> ids(prompt.begin(), prompt.end());
-  Generated made;
-  for (std::int64_t i = 0; i < count; ++i) {
-    const std::int64_t seen = std::min(context, std::ssize(ids));
-    made.forgotten = std::ssize(ids) - seen;
-    const std::vector<double> all =
-        logits(tokens({ids.end() - seen, ids.end()}, {1, seen})).to_vector();  // (1, T, V)
-    const std::size_t vocabulary = all.size() / static_cast<std::size_t>(seen);
-    ids.push_back(sample_token(std::span(all).last(vocabulary), options, rng));
-  }
-  made.ids.assign(ids.begin() + std::ssize(prompt), ids.end());
-  return made;
+Generated generate(const Transformer& model, std::span<const std::int64_t> prompt,
+                   std::int64_t count, const SamplingOptions& options, Rng& rng) {
+  const std::int64_t context = model.config.context;
+  if (!model.config.causal)  // each new id changes what all the others are
+    return generate([&](const Tokens& ids) { return model(ids); }, context, prompt, count, options,
+                    rng);
+  KvCache cache;
+  std::int64_t first = 0;  // of the ids in the cache
+  const auto read = [&](const std::vector<std::int64_t>& ids, std::int64_t start) {
+    if (start != std::exchange(first, start)) cache = {};
+    return model(row(ids, start + cache.length()), cache);
+  };
+  return continue_with(read, context, prompt, count, options, rng);
 }
 
 }  // namespace heed

@@ -3,6 +3,7 @@
 #include <heed/autograd/rng.h>
 #include <heed/autograd/tensor.h>
 #include <heed/autograd/tokens_mask.h>
+#include <heed/layers/transformer.h>
 
 #include <cstdint>
 #include <functional>
@@ -39,5 +40,9 @@ struct Generated {
 Generated generate(const std::function<Tensor(const Tokens&)>& logits, std::int64_t context,
                    std::span<const std::int64_t> prompt, std::int64_t count,
                    const SamplingOptions& options, Rng& rng);
+/// The same for a causal model with a KvCache, at the cost of the new ids alone. Once the context
+/// is full, every id takes another position with each new one, and all are read again.
+Generated generate(const Transformer& model, std::span<const std::int64_t> prompt,
+                   std::int64_t count, const SamplingOptions& options, Rng& rng);
 
 }  // namespace heed

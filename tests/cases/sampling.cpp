@@ -46,6 +46,13 @@ TEST(Cases, L08ThePromptMayBeLongerThanTheContext) {
   const Generated more = generate(logits, 8, last_eight, 5, greedy, rng);
   EXPECT_EQ(more.ids.size(), 5u);
   EXPECT_EQ(more.forgotten, 4);
+
+  for (const auto& prompt : {std::span<const std::int64_t>(nine), last_eight}) {  // with a cache
+    const Generated cached = generate(model, prompt, 5, greedy, rng);
+    const Generated whole = generate(logits, 8, prompt, 5, greedy, rng);
+    EXPECT_EQ(cached.ids, whole.ids);
+    EXPECT_EQ(cached.forgotten, whole.forgotten);
+  }
 }
 
 }  // namespace

@@ -111,6 +111,12 @@ TEST(PositionEmbedding, GivesTheFirstRowsAndSaysWhereItEnds) {
   EXPECT_EQ(layer(2).to_vector(), (std::vector<double>{1, 2, 3, 4}));
   EXPECT_EQ(layer(3).shape(), (Shape{3, 2}));
   EXPECT_THAT(message<IndexError>([&] { layer(4); }), testing::HasSubstr("context 3, got 4"));
+  EXPECT_EQ(layer(1, 1).to_vector(), (std::vector<double>{3, 4}));
+  EXPECT_EQ(layer(2, 1).to_vector(), (std::vector<double>{3, 4, 5, 6}));
+  EXPECT_THAT(message<IndexError>([&] { layer(2, 2); }),
+              testing::HasSubstr("context 3, got 2 positions from 2 on"));
+  EXPECT_THROW(layer(1, -1), IndexError);
+  EXPECT_THROW(layer(-1), IndexError);
 }
 
 }  // namespace

@@ -75,9 +75,11 @@ Row position_embedding() {
     return squared([time](const auto& layer, const List&) { return layer(time); });
   };
   const auto make = [](Rng& rng) { return PositionEmbedding(4, 3, rng); };
+  const auto last = squared(
+      [](const auto& layer, const List&) { return layer(std::int64_t{2}, std::int64_t{2}); });
   return {"PositionEmbedding",
           {variant("", make, {}, until(3)), variant("all", make, {}, until(4)),
-           variant("none", make, {}, until(0))}};
+           variant("none", make, {}, until(0)), variant("from a later one on", make, {}, last)}};
 }
 
 Row layer_norm() {
@@ -115,6 +117,11 @@ Row multi_head_attention() {
     layer(xs[0]);
     return recorder.at("weights");
   };
+  const auto cached = [](const auto& layer, const List& xs) {
+    KeysValues past;
+    const Tensor y = layer(xs[0], past);
+    return concat({y, layer(xs[1], past)}, 1);
+  };
   Row row = {
       "MultiHeadAttention",
       {variant("one position", make({}), {{1, 1, 4}}), variant("no rows", make({}), {{0, 3, 4}}),
@@ -128,6 +135,7 @@ Row multi_head_attention() {
   on_both_paths("self", {}, {{2, 3, 4}}, kOfOne);
   on_both_paths("causal and masked", {.causal = true}, {{2, 3, 4}}, masked);
   on_both_paths("cross", {.scale = 0.8}, {{1, 2, 4}, {1, 3, 4}}, cross);
+  on_both_paths("cached", {.causal = true}, {{2, 2, 4}, {2, 1, 4}}, cached);
   on_both_paths("dropout", {.dropout = 0.4}, {{1, 3, 4}}, in_training(kOfOne));
   return row;
 }
@@ -160,11 +168,17 @@ Row transformer() {
   const auto padded = [](const auto& layer, const List&) {
     return layer(tokens({2, 0, 2, 1}, {2, 2}), mask({false, false, false, true}, {2, 2}));
   };
+  const auto cached = [](const auto& layer, const List&) {
+    KvCache cache;
+    const Tensor y = layer(tokens({2, 0, 2, 1}, {2, 2}), cache);
+    return concat({y, layer(tokens({1, 0}, {2, 1}), cache)}, 1);
+  };
   return {
       "Transformer",
       {variant("", make({}), {}, call), variant("tied", make({.tied_embedding = true}), {}, call),
        variant("composed", make({}), {}, composed("blocks.0.attention.weights", call)),
        variant("padded, not causal", make({.causal = false}), {}, padded),
+       variant("cached", make({}), {}, cached),
        variant("dropout", make({.dropout = 0.3}), {}, in_training(call))}};
 }
 

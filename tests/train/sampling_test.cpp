@@ -89,6 +89,48 @@ TEST(Generate, FeedsBackWhatItChose) {
   EXPECT_EQ(model.shown.back(), (std::vector<std::int64_t>{3, 4, 0, 1}));
 }
 
+/// A model whose choices depend on every token it sees.
+Transformer stirred(bool causal) {
+  Rng rng(3);
+  Transformer model({.vocabulary = 6, .context = 7, .heads = 2, .d_model = 8, .causal = causal},
+                    rng);
+  for (const NamedTensor& parameter : parameters(model))
+    for (float& element : Tensor(parameter.value).mutate<float>())
+      element += static_cast<float>(.5 * rng.normal());
+  return model;
+}
+
+TEST(Generate, WithACacheChoosesTheSameIds) {
+  for (const bool causal : {true, false}) {
+    const Transformer model = stirred(causal);
+    const auto logits = [&](const Tokens& ids) { return model(ids); };
+    for (std::uint64_t seed = 0; seed < 40; ++seed) {
+      Rng pick(seed), a(seed), b(seed);
+      std::vector<std::int64_t> prompt(1 + seed % 9);  // shorter, as long and longer than 7
+      for (std::int64_t& id : prompt) id = pick.integer(6);
+      const Generated whole = generate(logits, 7, prompt, 12, {}, a);
+      const Generated cached = generate(model, prompt, 12, {}, b);
+      EXPECT_EQ(cached.ids, whole.ids) << "seed " << seed;
+      EXPECT_EQ(cached.forgotten, whole.forgotten) << "seed " << seed;
+      EXPECT_EQ(a.state(), b.state());
+    }
+  }
+}
+
+TEST(Generate, ReadsOnlyWhatIsNewUntilTheContextIsFull) {
+  const Transformer model = stirred(true);
+  Recorder recorder(model);
+  Rng rng(1);
+  const auto weights_after = [&](std::int64_t count) {
+    generate(model, std::vector<std::int64_t>{1, 2, 3}, count, {}, rng);
+    return recorder.at("blocks.0.attention.weights").shape();
+  };
+  EXPECT_EQ(weights_after(1), (Shape{1, 2, 3, 3}));
+  EXPECT_EQ(weights_after(2), (Shape{1, 2, 1, 4}));
+  EXPECT_EQ(weights_after(5), (Shape{1, 2, 1, 7}));
+  EXPECT_EQ(weights_after(6), (Shape{1, 2, 7, 7}));
+}
+
 TEST(Generate, RefusesWhatCannotBeContinued) {
   Counter model;
   Rng rng(1);

@@ -33,9 +33,8 @@ int sample(const Arguments& arguments) {
                                 .top_k = arguments.top_k};
   Rng rng = Rng(static_cast<std::uint64_t>(arguments.seed)).stream("sampling");
 
-  const Generated made =
-      generate([&](const Tokens& ids) { return run.model(ids); }, context, prompt,
-               arguments.tokens.value_or(of_text ? 200 : to_the_end), options, rng);
+  const Generated made = generate(
+      run.model, prompt, arguments.tokens.value_or(of_text ? 200 : to_the_end), options, rng);
   if (std::ssize(prompt) > context)
     err.line(text("heed: the prompt has ", prompt.size(),
                   " characters; the model sees only the last ", context));
