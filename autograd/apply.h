@@ -3,6 +3,7 @@
 #include <heed/autograd/anomaly.h>
 #include <heed/autograd/grad_mode.h>
 #include <heed/autograd/node.h>
+#include <heed/autograd/profile.h>
 #include <heed/autograd/tensor.h>
 
 #include <algorithm>
@@ -49,8 +50,9 @@ Grads differentiate(const Tensor& y, std::span<const Tensor> inputs, const Tenso
 Tensor fresh(Tensor y);
 
 template <class Forward>
-Tensor unrecorded(Forward&& forward) {
+Tensor unrecorded(std::string_view op, Forward&& forward) {
   const NoGrad quiet;
+  const TimedOp timed(op);
   return fresh(forward());
 }
 
@@ -115,7 +117,7 @@ class OpNode final : public Node {
 /// moves into. The only place where a graph grows.
 template <Operation Op, std::same_as<Tensor>... Inputs>
 Tensor apply(Op op, const Inputs&... inputs) {
-  Tensor y = detail::unrecorded([&] { return op.forward(inputs...); });
+  Tensor y = detail::unrecorded(Op::name, [&] { return op.forward(inputs...); });
   if (detail::anomaly)
     detail::look_at_value(op, y, std::array<const Tensor*, sizeof...(Inputs)>{&inputs...});
   if (!grad_enabled() || !(inputs.requires_grad() || ...)) return y;
@@ -129,7 +131,7 @@ Tensor apply(Op op, const Inputs&... inputs) {
 /// The same for an op whose `forward` takes a list of tensors.
 template <Operation Op>
 Tensor apply(Op op, std::span<const Tensor> inputs) {
-  Tensor y = detail::unrecorded([&] { return op.forward(inputs); });
+  Tensor y = detail::unrecorded(Op::name, [&] { return op.forward(inputs); });
   if (detail::anomaly) {
     std::vector<const Tensor*> each;
     for (const Tensor& input : inputs) each.push_back(&input);

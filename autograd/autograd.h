@@ -27,6 +27,7 @@
 #include <heed/autograd/ops/reduce.h>
 #include <heed/autograd/ops/shape.h>
 #include <heed/autograd/ops/softmax.h>
+#include <heed/autograd/profile.h>
 #include <heed/autograd/rng.h>
 #include <heed/autograd/shape.h>
 #include <heed/autograd/storage.h>

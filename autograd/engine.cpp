@@ -3,6 +3,7 @@
 #include <heed/autograd/grad_mode.h>
 #include <heed/autograd/node.h>
 #include <heed/autograd/ops/arithmetic.h>
+#include <heed/autograd/profile.h>
 #include <heed/autograd/scoped.h>
 
 #include <algorithm>
@@ -110,6 +111,7 @@ class Sweep {
   }
 
   static Grads gradients(Node& node, const Tensor& g) {
+    const detail::TimedOp timed(node);
     if (!detail::anomaly) return node.backward(g);
     detail::anomaly->look_at_sum(node, g);
     const detail::Scoped<DetectAnomaly*> within(detail::anomaly,

@@ -12,7 +12,7 @@ namespace {
 constexpr std::size_t kAlignment = 64;
 constexpr std::size_t kClasses = 4 * 64;
 
-std::atomic<std::int64_t> bytes_alive{0};
+std::atomic<std::int64_t> bytes_alive{0}, asked_of_system{0};
 
 // Note [Size classes] Four classes to a power of two, so that at most a fifth of a block of more
 // than 256 bytes is unused.
@@ -45,6 +45,7 @@ struct FreeBlock {
 };
 
 void* system_allocate(std::size_t bytes) {
+  asked_of_system.fetch_add(1, std::memory_order_relaxed);
   return ::operator new (bytes, std::align_val_t{kAlignment});
 }
 void system_release(void* block) { ::operator delete (block, std::align_val_t{kAlignment}); }
@@ -108,6 +109,7 @@ void release(void* block, std::size_t bytes) noexcept {
   list = new (block) FreeBlock{list};
 }
 
+std::int64_t system_allocations() { return asked_of_system.load(std::memory_order_relaxed); }
 std::int64_t live_bytes() { return bytes_alive.load(std::memory_order_relaxed); }
 
 }  // namespace heed

@@ -18,6 +18,9 @@ void empty_cache() noexcept;
 
 /// Bytes handed out and not yet released, over all threads.
 std::int64_t live_bytes();
+/// Blocks asked of the system since the program started, over all threads: what the kept ones could
+/// not serve.
+std::int64_t system_allocations();
 /// Nodes of the graph alive, leaves included, over all threads.
 std::int64_t live_nodes();
 

@@ -33,6 +33,7 @@ void add_eval(CLI::App& program, Action& action);
 void add_tasks(CLI::App& program, Action& action);
 /// `subjects()` are what can be checked.
 void add_gradcheck(CLI::App& program, Action& action, std::vector<checks::Subject> (*subjects)());
+void add_bench(CLI::App& program, Action& action);
 void add_version(CLI::App& program, Action& action);
 
 }  // namespace heed::cli

@@ -33,10 +33,14 @@ std::string joined(const std::string& complaint, const std::string& help) {
 
 /// Why a command line was not understood, and what may have been meant.
 std::string complaint(const CLI::App& program, const CLI::ParseError& error) {
-  const auto chosen = program.get_subcommands();
-  const CLI::App& command = chosen.empty() ? program : *chosen.front();
-  const std::string help =
-      "see " + command_name() + (chosen.empty() ? "" : " " + command.get_name()) + " --help";
+  const CLI::App* chosen = &program;  // `heed bench step`: the innermost that was named
+  std::string words = command_name();
+  while (!chosen->get_subcommands().empty()) {
+    chosen = chosen->get_subcommands().front();
+    words += " " + chosen->get_name();
+  }
+  const CLI::App& command = *chosen;
+  const std::string help = "see " + words + " --help";
   const std::vector<std::string> extras = program.remaining(true);
   if (extras.empty()) return joined(explanation(error), help);
 
@@ -47,8 +51,8 @@ std::string complaint(const CLI::App& program, const CLI::ParseError& error) {
       for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
     return joined(unknown_name("option", extra.substr(0, extra.find('=')), known), help);
   }
-  if (!chosen.empty()) return joined(text("unexpected argument \"", extra, "\""), help);
-  for (const CLI::App* each : program.get_subcommands(nullptr)) known.push_back(each->get_name());
+  for (const CLI::App* each : command.get_subcommands(nullptr)) known.push_back(each->get_name());
+  if (known.empty()) return joined(text("unexpected argument \"", extra, "\""), help);
   return joined(unknown_name("command", extra, known), help);
 }
 
@@ -71,6 +75,7 @@ int run(int argc, char** argv) {
   add_eval(program, action);
   add_tasks(program, action);
   add_gradcheck(program, action, checks::subjects);
+  add_bench(program, action);
   add_version(program, action);
   try {
     program.parse(argc, argv);
