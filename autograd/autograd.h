@@ -9,6 +9,7 @@
 #include <heed/autograd/grad_mode.h>
 #include <heed/autograd/gradcheck.h>
 #include <heed/autograd/graph_view.h>
+#include <heed/autograd/isa.h>
 #include <heed/autograd/map.h>
 #include <heed/autograd/memory.h>
 #include <heed/autograd/named_tensor.h>

@@ -1,3 +1,4 @@
+#include <heed/autograd/isa.h>
 #include <heed/autograd/threads.h>
 #include <heed/train/cli/build_info.h>
 #include <heed/train/cli/config_file.h>
@@ -6,24 +7,11 @@
 #include <variant>
 
 namespace heed::cli {
-namespace {
-
-constexpr const char* kIsa =
-#if defined(__AVX512F__)
-    "avx512";
-#elif defined(__AVX2__)
-    "avx2";
-#else
-    "base";
-#endif
-
-}  // namespace
-
 Fields build_info() {
   return {{"version", HEED_VERSION},
           {"compiler", HEED_COMPILER},
           {"flags", HEED_FLAGS},
-          {"isa", kIsa},
+          {"isa", std::string(name(isa()))},
           {"threads", std::to_string(threads())}};
 }
 
