@@ -15,8 +15,9 @@ struct Alias {
 
 Tensor alias(const Tensor& x) { return x.requires_grad() ? apply(Alias{}, x) : x; }
 
-Tensor fresh(Tensor y) {
-  const bool ours = y.defined() && y.single() && !y.requires_grad();
+Tensor fresh(std::string_view op, Tensor y) {
+  if (!y.defined()) throw GraphError(text(op, ": forward gives an undefined tensor"));
+  const bool ours = y.single() && !y.requires_grad();
   return ours ? y : y.detach();
 }
 

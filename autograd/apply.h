@@ -46,14 +46,15 @@ Tensor alias(const Tensor& x);
 /// The gradients of `y` with respect to the defined ones of `inputs`, with a graph.
 Grads differentiate(const Tensor& y, std::span<const Tensor> inputs, const Tensor& g);
 [[noreturn]] void refuse_released(std::string_view op);
-/// `y` as a constant in a handle nobody else holds: a forward may have returned its input.
-Tensor fresh(Tensor y);
+/// `y` as a constant in a handle nobody else holds: a forward may have returned its input. Throws
+/// GraphError, naming `op`, if there is none.
+Tensor fresh(std::string_view op, Tensor y);
 
 template <class Forward>
 Tensor unrecorded(std::string_view op, Forward&& forward) {
   const NoGrad quiet;
   const TimedOp timed(op);
-  return fresh(forward());
+  return fresh(op, forward());
 }
 
 /// `y`, which nobody else holds, as the output of the node that `make(y)` returns.

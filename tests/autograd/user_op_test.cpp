@@ -127,6 +127,22 @@ struct Identity {
   Grads backward(const Context&, const Tensor& g) const { return {g * 3}; }
 };
 
+struct Nothing {
+  static constexpr std::string_view name = "nothing";
+  static constexpr Saves saves = Saves::none;
+  Tensor forward(const Tensor&) const { return {}; }
+  Tensor forward(std::span<const Tensor>) const { return {}; }
+  Grads backward(const Context&, const Tensor& g) const { return {g}; }
+};
+
+TEST(UserOp, MustReturnATensor) {
+  const Tensor x = ones({2}), w = leaf({1, 2});
+  const std::string refusal = "nothing: forward gives an undefined tensor";
+  EXPECT_EQ(error_of<GraphError>([&] { apply(Nothing{}, x); }), refusal);
+  EXPECT_EQ(error_of<GraphError>([&] { apply(Nothing{}, w); }), refusal);
+  EXPECT_EQ(error_of<GraphError>([&] { apply(Nothing{}, std::span(&w, 1)); }), refusal);
+}
+
 TEST(UserOp, MayReturnItsInput) {
   const Tensor x = leaf({1, 2});
   const Tensor y = heed::apply(Identity{}, x);
