@@ -6,6 +6,8 @@
 #include <sstream>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
+#include <utility>
 #include <vector>
 
 namespace heed {
@@ -17,22 +19,28 @@ class Graph {
   Graph(std::string_view op, const Tensor& y, const Parameters& names) {
     if (!y.defined()) throw GraphError(text(op, ": the tensor is undefined, it has no graph"));
     dtype_ = y.dtype();
-    if (!y.requires_grad()) return;
-    find(*y.node());
+    if (y.requires_grad())
+      find(*y.node());
+    else
+      constants_.insert(y.storage().get());
     std::ranges::sort(nodes_, {}, &Node::number);
     for (std::size_t i = 0; i < nodes_.size(); ++i) ids_[nodes_[i]] = i;
-    for (const NamedTensor& named : names)
-      if (named.value.requires_grad()) names_.emplace(named.value.node().get(), named.name);
+    give_names(names);
   }
 
   const std::vector<const Node*>& nodes() const { return nodes_; }
   DType dtype() const { return dtype_; }
   std::size_t id(const Node& node) const { return ids_.at(&node); }
 
-  /// Empty if it has none.
-  std::string_view name(const Node& node) const {
-    const auto found = names_.find(&node);
+  /// That of a node, or of the storage of a constant; empty if it has none.
+  std::string_view name(const void* of) const {
+    const auto found = names_.find(of);
     return found == names_.end() ? std::string_view() : found->second;
+  }
+  /// "constant", and which one if that is known.
+  std::string constant(const Storage* values) const {
+    const std::string_view known = name(values);
+    return known.empty() ? "constant" : text("constant ", known);
   }
 
   /// Shape, and the element type where it is not that of the whole.
@@ -53,18 +61,48 @@ class Graph {
       const Node& node = *waiting.back();
       waiting.pop_back();
       for (const Saved& input : node.inputs())
-        if (input.node()) visit(*input.node());
+        if (input.node())
+          visit(*input.node());
+        else if (input.has_values())
+          constants_.insert(input.storage());
+    }
+  }
+
+  /// The first name that each is given; where another has it too, a number tells them apart.
+  void give_names(const Parameters& names) {
+    std::unordered_set<std::string> taken;
+    for (const auto& [name, value] : names) {
+      if (!value.defined()) continue;
+      const Node* node = value.node().get();
+      const Storage* values = value.storage().get();
+      const void* of = node ? static_cast<const void*>(node) : values;
+      if (names_.contains(of) || !(node ? ids_.contains(node) : constants_.contains(values)))
+        continue;
+      std::string own = name;
+      for (int n = 2; !taken.insert(own).second; ++n) own = text(name, '#', n);
+      names_.emplace(of, std::move(own));
     }
   }
 
   DType dtype_ = f32;
   std::vector<const Node*> nodes_;
   std::unordered_map<const Node*, std::size_t> ids_;
-  std::unordered_map<const Node*, std::string_view> names_;
+  std::unordered_set<const Storage*> constants_;  // their values, where a node holds them
+  std::unordered_map<const void*, std::string> names_;
 };
 
 bool saves_inputs(const Node& node) {
   return std::ranges::any_of(node.inputs(), &Saved::has_values);
+}
+
+/// With backslashes before what would end the line or the string.
+std::string escaped(std::string_view name) {
+  std::string result;
+  for (const char c : name) {
+    if (c == '"' || c == '\\' || c == '\n') result += '\\';
+    result += c == '\n' ? 'n' : c;
+  }
+  return result;
 }
 
 // ---- text
@@ -72,14 +110,14 @@ bool saves_inputs(const Node& node) {
 constexpr std::size_t kWidth = 48;  // of what stands before the shape
 
 std::string reference(const Graph& graph, const Node& node) {
-  const std::string_view name = graph.name(node);
-  return name.empty() ? text('%', graph.id(node)) : std::string(name);
+  const std::string_view name = graph.name(&node);
+  return name.empty() ? text('%', graph.id(node)) : escaped(name);
 }
 
 std::string argument(const Graph& graph, const Saved& input) {
   if (!input.defined()) return "none";
   if (input.node()) return reference(graph, *input.node());
-  return "constant " + graph.type(input);
+  return escaped(graph.constant(input.storage())) + ' ' + graph.type(input);
 }
 
 /// What stands before the shape, line by line.
@@ -109,21 +147,10 @@ std::string_view saves(const Node& node) {
 // ---- dot
 
 /// As a string of the dot language.
-std::string quoted(std::string_view label) {
-  std::string result = "\"";
-  for (const char c : label) {
-    if (c == '\n') {
-      result += "\\n";
-      continue;
-    }
-    if (c == '"' || c == '\\') result += '\\';
-    result += c;
-  }
-  return result + '"';
-}
+std::string quoted(std::string_view label) { return '"' + escaped(label) + '"'; }
 
 std::string label(const Graph& graph, const Node& node) {
-  std::string result(graph.name(node));
+  std::string result(graph.name(&node));
   if (!node.is_leaf() || result.empty()) {
     if (!result.empty()) result += " = ";
     result += node.name();
@@ -145,7 +172,8 @@ void write_node(std::ostream& out, const Graph& graph, const Node& node) {
       from = text('n', graph.id(*input.node()));
     } else {
       from = text('c', id, '_', i);
-      out << "  " << from << " [label=" << quoted("constant\n" + graph.type(input))
+      out << "  " << from
+          << " [label=" << quoted(graph.constant(input.storage()) + '\n' + graph.type(input))
           << ", shape=plain];\n";
     }
     out << "  " << from << " -> n" << id << (input.has_values() ? " [style=bold]" : "") << ";\n";
@@ -159,7 +187,8 @@ std::string to_text(const Tensor& y, const Parameters& names) {
   const std::size_t count = std::max(graph.nodes().size(), std::size_t{1});
   std::ostringstream out;
   out << count << (count == 1 ? " node, " : " nodes, ") << graph.dtype() << '\n';
-  if (graph.nodes().empty()) out << "%0 = constant  " << y.shape() << '\n';
+  if (graph.nodes().empty())
+    out << "%0 = " << escaped(graph.constant(y.storage().get())) << "  " << y.shape() << '\n';
   std::size_t width = 0;
   for (const Node* node : graph.nodes())
     for (const std::string& line : statement(graph, *node)) width = std::max(width, line.size());
@@ -182,7 +211,8 @@ std::string to_dot(const Tensor& y, const Parameters& names) {
       << "];\n"
          "  node [shape=box];\n";
   if (graph.nodes().empty())
-    out << "  n0 [label=" << quoted(text("constant\n", y.shape())) << ", shape=plain];\n";
+    out << "  n0 [label=" << quoted(text(graph.constant(y.storage().get()), '\n', y.shape()))
+        << ", shape=plain];\n";
   for (const Node* node : graph.nodes()) write_node(out, graph, *node);
   out << "}\n";
   return std::move(out).str();

@@ -23,6 +23,8 @@ class Saved {
   DType dtype() const { return dtype_; }
   const Ref<Node>& node() const { return node_; }
   bool has_values() const { return static_cast<bool>(storage_); }
+  /// The values, if they are held.
+  const Storage* storage() const { return storage_.get(); }
   /// The tensor again, as made by `node`. Throws GraphError naming `op` and which tensor of it this
   /// is if its values were not kept or have changed since.
   Tensor unpack(std::string_view op, int which, Ref<Node> node) const;

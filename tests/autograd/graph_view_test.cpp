@@ -82,8 +82,41 @@ h = exp(x)          (3)  saves output
   EXPECT_TRUE(contains(to_dot(y, names), R"dot([label="h = exp\n(3)", style=bold])dot"));
 }
 
-TEST_F(GraphView, QuotesBackslashesAndLineBreaksInNamesAreEscapedForDot) {
-  const Tensor x = leaf({1});
+TEST_F(GraphView, TwoTensorsOfOneNameAreToldApart) {
+  const Tensor a = leaf({1}), b = leaf({2}), c = leaf({3}), d = leaf({4});
+  const Tensor y = concat({a, b, c, d});
+  const Parameters names{{"w", leaf({5})}, {"w", a}, {"w", b}, {"w#2", c}, {"w", d}, {"w", a}};
+  EXPECT_EQ(to_text(y, names), R"(5 nodes, f64
+w = leaf                         (1)
+w#2 = leaf                       (1)
+w#2#2 = leaf                     (1)
+w#3 = leaf                       (1)
+%4 = concat(w, w#2, w#2#2, w#3)  (4)
+)");
+  EXPECT_TRUE(contains(to_dot(y, names), R"dot(n1 [label="w#2\n(1)", shape=ellipse])dot"));
+}
+
+TEST_F(GraphView, AFrozenParameterHasItsName) {
+  const Tensor x = leaf({1, 2}), frozen = tensor({3, 4}, {2}, f64), other = ones({2}, f64);
+  const Tensor y = x * frozen, z = y * other;
+  const Parameters names{{"frozen", frozen}};
+  EXPECT_EQ(to_text(z, names), R"(3 nodes, f64
+%0 = leaf                               (2)
+%1 = multiply(%0, constant frozen (2))  (2)  saves inputs
+%2 = multiply(%1, constant (2))         (2)  saves inputs
+)");
+  EXPECT_TRUE(
+      contains(to_dot(z, names), R"dot(c1_1 [label="constant frozen\n(2)", shape=plain])dot"));
+  EXPECT_EQ(to_text(frozen, names), "1 node, f64\n%0 = constant frozen  (2)\n");
+  EXPECT_TRUE(contains(to_dot(frozen, names), R"dot(n0 [label="constant frozen\n(2)")dot"));
+}
+
+TEST_F(GraphView, QuotesBackslashesAndLineBreaksInNamesAreEscaped) {
+  const Tensor x = leaf({1}), c = ones({1}, f64);
+  EXPECT_EQ(to_text(x * c, {{"a \"b\"\nc\\", x}, {"\n", c}}), R"(2 nodes, f64
+a \"b\"\nc\\ = leaf                           (1)
+%1 = multiply(a \"b\"\nc\\, constant \n (1))  (1)  saves inputs
+)");
   EXPECT_TRUE(
       contains(to_dot(x, {{"a \"b\" \\N\nc", x}}), R"dot(n0 [label="a \"b\" \\N\nc\n(1)", )dot"));
 }
