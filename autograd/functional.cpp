@@ -25,6 +25,13 @@ List own(std::string_view op, const List& xs, bool create_graph) {
   return result;
 }
 
+/// f at its arguments.
+Tensor value(std::string_view op, const ListFunction& f, const List& arguments) {
+  Tensor y = f(arguments);
+  if (!y.defined()) throw GraphError(text(op, ": f gives an undefined tensor"));
+  return y;
+}
+
 void require_one_element(std::string_view op, const Tensor& y) {
   if (y.numel() != 1)
     throw ShapeError(text(op, ": f gives a tensor of shape ", y.shape(),
@@ -75,13 +82,13 @@ List rows(std::string_view op, const Tensor& y, const List& xs, bool create_grap
 List jacobian(const ListFunction& f, const List& xs, FunctionalOptions options) {
   const GradMode recording(true);
   const List arguments = own("jacobian", xs, options.create_graph);
-  return rows("jacobian", f(arguments), arguments, options.create_graph);
+  return rows("jacobian", value("jacobian", f, arguments), arguments, options.create_graph);
 }
 
 std::vector<List> hessian(const ListFunction& f, const List& xs, FunctionalOptions options) {
   const GradMode recording(true);
   const List arguments = own("hessian", xs, options.create_graph);
-  const Tensor y = f(arguments);
+  const Tensor y = value("hessian", f, arguments);
   require_one_element("hessian", y);
   std::vector<List> result;
   for (const Tensor& gradient : grad(y, arguments, {.create_graph = true}))
@@ -93,7 +100,7 @@ ValueAndProduct<List> vjp(const ListFunction& f, const List& xs, const Tensor& v
                           FunctionalOptions options) {
   const GradMode recording(true);
   const List arguments = own("vjp", xs, options.create_graph);
-  const Tensor y = f(arguments);
+  const Tensor y = value("vjp", f, arguments);
   if (v.defined() || y.numel() != 1) require_like("vjp", "f(x)", v, y);
   if (options.create_graph) return {y, grad(y, arguments, {.create_graph = true, .seed = v})};
   return {y.detach(), grad(y, arguments, {.seed = v.defined() ? v.detach() : v})};
@@ -107,7 +114,7 @@ ValueAndProduct<List> hvp(const ListFunction& f, const List& xs, const List& v,
     if (xs[i].defined()) require_like("hvp", text("input ", i), v[i], xs[i]);
   const GradMode recording(true);
   const List arguments = own("hvp", xs, options.create_graph);
-  const Tensor y = f(arguments);
+  const Tensor y = value("hvp", f, arguments);
   require_one_element("hvp", y);
   const List gradients = grad(y, arguments, {.create_graph = true});
   Tensor slope = zeros({}, y.dtype());  // of f along v

@@ -8,7 +8,8 @@
 
 /// Derivatives of functions, after PyTorch's torch.autograd.functional. A function maps one tensor
 /// to one, or a list of tensors to one; what is given for x is not changed, and its gradient is not
-/// touched. A list for x gives a list of results. x need not require a gradient.
+/// touched. A list for x gives a list of results. x need not require a gradient. All throw
+/// GraphError if x or f(x) is undefined.
 ///
 /// With `create_graph` the results have graphs of their own, back to whatever of x and of what f
 /// uses requires a gradient; else they are constants.

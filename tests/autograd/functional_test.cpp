@@ -254,6 +254,13 @@ TEST_F(Functional, AVectorThatDoesNotFitIsRefused) {
 TEST_F(Functional, InputsMustBeDefinedAndResultsHaveAtMostEightAxes) {
   const auto f = [](const Tensor& in) { return in; };
   EXPECT_EQ(error_of<GraphError>([&] { jacobian(f, Tensor()); }), "jacobian: input 0 is undefined");
+  const auto nothing = [](const Tensor&) { return Tensor(); };
+  const Tensor x = ones({2});
+  const std::string rest = ": f gives an undefined tensor";
+  EXPECT_EQ(error_of<GraphError>([&] { jacobian(nothing, x); }), "jacobian" + rest);
+  EXPECT_EQ(error_of<GraphError>([&] { hessian(nothing, x); }), "hessian" + rest);
+  EXPECT_EQ(error_of<GraphError>([&] { vjp(nothing, x); }), "vjp" + rest);
+  EXPECT_EQ(error_of<GraphError>([&] { hvp(nothing, x, x); }), "hvp" + rest);
   EXPECT_EQ(error_of<ShapeError>([&] {
               jacobian(f, ones({1, 1, 1, 1, 1}));
             }),
