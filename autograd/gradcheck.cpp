@@ -126,7 +126,6 @@ class Comparison {
   void run(const std::vector<std::string>& names, Kinks& kinks, GradcheckResult& result) const {
     result.checked = result.wrong = 0;
     result.worst = -1;
-    result.relative = 0;
     result.text = refusal_;
     auto gradient = gradients_.begin();
     for (std::size_t i = 0; i < inputs_.size() && refusal_.empty(); ++i) {
@@ -135,6 +134,7 @@ class Comparison {
         compare(i, e, (*gradient)[e], names[i], kinks, result);
       ++gradient;
     }
+    result.compared += result.checked;
     result.worst = std::max(result.worst, 0.);
     if (refusal_.empty() && result.checked == 0 && result.kinks > 0)
       result.text =

@@ -23,21 +23,22 @@ struct GradcheckOptions {
 /// as testing::AssertionResult, which then prints the message.
 struct GradcheckResult {
   bool ok = true;
-  int order = 1;             ///< of the derivative that was checked last
-  std::size_t inputs = 0;    ///< number of inputs of the function
-  std::int64_t checked = 0;  ///< elements compared at that order
-  std::int64_t wrong = 0;    ///< those of them that are off by more than their tolerance
-  double worst = 0;          ///< largest error over its tolerance; above 1 fails
-  double relative = 0;       ///< largest |analytic - numeric| / max(1, |analytic|, |numeric|)
-  std::size_t input = 0;     ///< input of the worst element; `inputs`: the cotangent (order 2)
-  std::string name = {};     ///< what the message calls that input
-  Shape shape = {};          ///< of that input
-  std::int64_t element = 0;  ///< its row-major index in that input
-  double analytic = 0;       ///< what backward says
-  double numeric = 0;        ///< what the central difference says
-  std::int64_t kinks = 0;    ///< elements not compared, in all orders: f has no derivative there
-  std::string kink = {};     ///< where the first of them is
-  std::string text = {};     ///< set if the check could not be made
+  int order = 1;              ///< of the derivative that was checked last
+  std::size_t inputs = 0;     ///< number of inputs of the function
+  std::int64_t checked = 0;   ///< elements compared at that order
+  std::int64_t compared = 0;  ///< elements compared at all orders
+  std::int64_t wrong = 0;     ///< those of them that are off by more than their tolerance
+  double worst = 0;           ///< largest error over its tolerance; above 1 fails
+  double relative = 0;        ///< largest |analytic - numeric| / max(1, both), at all orders
+  std::size_t input = 0;      ///< input of the worst element; `inputs`: the cotangent (order 2)
+  std::string name = {};      ///< what the message calls that input
+  Shape shape = {};           ///< of that input
+  std::int64_t element = 0;   ///< its row-major index in that input
+  double analytic = 0;        ///< what backward says
+  double numeric = 0;         ///< what the central difference says
+  std::int64_t kinks = 0;     ///< elements not compared, in all orders: f has no derivative there
+  std::string kink = {};      ///< where the first of them is
+  std::string text = {};      ///< set if the check could not be made
 
   /// One line: verdict, and the worst element with its index and both values.
   std::string message() const;

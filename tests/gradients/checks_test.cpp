@@ -50,6 +50,18 @@ TEST(Checks, BothOrdersCount) {
   EXPECT_LT(both.relative, 1e-6);
 }
 
+TEST(Checks, EachOrderIsCheckedOnce) {
+  int calls = 0;
+  const auto counting = [&](const op_table::List& x) {
+    ++calls;
+    return tanh(x[0]);
+  };
+  EXPECT_THAT(check(subject_of("tanh", counting), 2, 0).failure, IsEmpty());
+  const int both = std::exchange(calls, 0);
+  EXPECT_TRUE(gradcheck(counting, {ones({3}, f64)}, {.order = 2}));
+  EXPECT_EQ(both, calls + 1);  // and once for the kernel against its composed form
+}
+
 TEST(Checks, AWrongGradientIsFoundInItsVariant) {
   const Report report = check(wrong_op().front(), 2, 0);
   EXPECT_THAT(report.failure,
