@@ -11,9 +11,11 @@ std::ostream& operator<<(std::ostream& out, const Shape& shape) {
 }
 
 std::size_t normalize_axis(std::string_view op, std::int64_t axis, std::int64_t ndim) {
+  if (ndim == 0) throw IndexError(text(op, ": axis ", axis, " of a tensor without axes"));
   if (axis < -ndim || axis >= ndim)
-    throw IndexError(text(op, ": axis ", axis, " of a tensor with ", ndim, " axes; allowed are ",
-                          -ndim, " to ", ndim - 1));
+    throw IndexError(text(op, ": axis ", axis, " of a tensor with ", ndim,
+                          ndim == 1 ? " axis" : " axes", "; allowed are ", -ndim, " to ",
+                          ndim - 1));
   return static_cast<std::size_t>(axis < 0 ? axis + ndim : axis);
 }
 
@@ -32,9 +34,9 @@ Shape broadcast_shapes(std::string_view op, const Shape& a, const Shape& b) {
   for (std::size_t i = 0; i < shorter.size(); ++i) {
     const std::int64_t x = longer[lead + i], y = shorter[i];
     if (x != y && x != 1 && y != 1)
-      throw ShapeError(text(op, ": shapes ", a, " and ", b,
-                            " do not broadcast: counted from the last, axis ", shorter.size() - i,
-                            " has lengths ", x, " and ", y));
+      throw ShapeError(text(op, ": shapes ", a, " and ", b, " do not broadcast: axis -",
+                            shorter.size() - i, " has the lengths ", &a == &longer ? x : y, " and ",
+                            &a == &longer ? y : x, ", which must be equal, or one of them 1"));
     result[lead + i] = x == 1 ? y : x;
   }
   return result;

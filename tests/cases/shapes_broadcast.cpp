@@ -33,6 +33,20 @@ TEST(Cases, S02_ShapesThatDoNotBroadcastAreNamed) {
               AllOf(HasSubstr("(5, 2, 1)"), HasSubstr("(5, 2)")));
   EXPECT_THAT(message<ShapeError>([&] { (void)(a < b); }),
               AllOf(HasSubstr("(5, 2, 1)"), HasSubstr("(5, 2)")));
+  EXPECT_THAT(message<ShapeError>([&] { a + b; }),
+              HasSubstr("axis -2 has the lengths 2 and 5, which must be equal, or one of them 1"));
+  EXPECT_THAT(message<ShapeError>([&] { b + a; }), HasSubstr("axis -2 has the lengths 5 and 2"));
+}
+
+TEST(Cases, S12_AxesThatThereAreNotAreNamed) {
+  EXPECT_THAT(message<IndexError>([] {
+                sum(ones({2, 3}), 2);
+              }),
+              HasSubstr("axis 2 of a tensor with 2 axes; allowed are -2 to 1"));
+  EXPECT_THAT(message<IndexError>([] { sum(ones({2}), -2); }),
+              HasSubstr("axis -2 of a tensor with 1 axis; allowed are -1 to 0"));
+  EXPECT_THAT(message<IndexError>([] { sum(ones({}), 0); }),
+              HasSubstr("axis 0 of a tensor without axes"));
 }
 
 TEST(Cases, S03_EmptyAxes) {
