@@ -15,12 +15,6 @@ struct Alias {
 
 Tensor alias(const Tensor& x) { return x.requires_grad() ? apply(Alias{}, x) : x; }
 
-Tensor fresh(std::string_view op, Tensor y) {
-  if (!y.defined()) throw GraphError(text(op, ": forward gives an undefined tensor"));
-  const bool ours = y.single() && !y.requires_grad();
-  return ours ? y : y.detach();
-}
-
 Grads differentiate(const Tensor& y, std::span<const Tensor> inputs, const Tensor& g) {
   std::vector<Tensor> asked;
   for (const Tensor& input : inputs)
@@ -31,6 +25,10 @@ Grads differentiate(const Tensor& y, std::span<const Tensor> inputs, const Tenso
   for (std::size_t i = 0; i < inputs.size(); ++i)
     if (inputs[i].requires_grad()) grads[i] = found[next++];
   return grads;
+}
+
+void refuse_undefined(std::string_view op) {
+  throw GraphError(text(op, ": forward gives an undefined tensor"));
 }
 
 void refuse_released(std::string_view op) {

@@ -46,9 +46,15 @@ Tensor alias(const Tensor& x);
 /// The gradients of `y` with respect to the defined ones of `inputs`, with a graph.
 Grads differentiate(const Tensor& y, std::span<const Tensor> inputs, const Tensor& g);
 [[noreturn]] void refuse_released(std::string_view op);
+[[noreturn]] void refuse_undefined(std::string_view op);
 /// `y` as a constant in a handle nobody else holds: a forward may have returned its input. Throws
 /// GraphError, naming `op`, if there is none.
-Tensor fresh(std::string_view op, Tensor y);
+inline Tensor fresh(std::string_view op, Tensor y) {
+  if (!y.defined()) refuse_undefined(op);
+  const bool ours = y.single_handle() && !y.requires_grad();
+  if (!ours) y = y.detach();
+  return y;
+}
 
 template <class Forward>
 Tensor unrecorded(std::string_view op, Forward&& forward) {
@@ -57,28 +63,19 @@ Tensor unrecorded(std::string_view op, Forward&& forward) {
   return fresh(op, forward());
 }
 
-/// `y`, which nobody else holds, as the output of the node that `make(y)` returns.
-template <class Make>
-Tensor attach(Tensor y, Make&& make) {
-  Ref<Node> node(make(y));
-  return Tensor(y.storage(), y.shape(), y.dtype(), std::move(node));
-}
-
 /// Number of inputs of an op that takes a list of any length.
 inline constexpr std::size_t kList = static_cast<std::size_t>(-1);
 
 template <class Op, std::size_t N>
 class OpNode final : public Node {
  public:
-  using Inputs = std::conditional_t<N == kList, std::vector<Saved, CacheAllocator<Saved>>,
-                                    std::array<Saved, N>>;
-
-  static Node* make(Op op, const Tensor& y, Inputs inputs) {
-    return new (allocate(sizeof(OpNode))) OpNode(std::move(op), y, std::move(inputs));
+  /// Of `inputs...` or one span of them.
+  template <class... Inputs>
+  static Ref<Node> make(Op op, const Tensor& y, const Inputs&... inputs) {
+    return Ref<Node>::first(new OpNode(std::move(op), y, inputs...));
   }
 
   std::string_view name() const override { return Op::name; }
-  std::span<const Saved> inputs() const override { return inputs_; }
 
   Grads backward(const Tensor& g) override {
     if (released_) refuse_released(Op::name);
@@ -90,15 +87,32 @@ class OpNode final : public Node {
   }
 
   void forget_saved() override {
-    for (Saved& input : inputs_) input.forget_values();
+    for (Saved& input : saved_) input.forget_values();
     output_.forget_values();
     op_.reset();
     released_ = true;
   }
 
  private:
-  OpNode(Op op, const Tensor& y, Inputs inputs)
-      : Node(y, has(Op::saves, Saves::output)), op_(std::move(op)), inputs_(std::move(inputs)) {}
+  using SavedInputs = std::conditional_t<N == kList, std::vector<Saved, CacheAllocator<Saved>>,
+                                         std::array<Saved, N>>;
+  static constexpr bool keep = has(Op::saves, Saves::inputs);
+
+  template <class... Inputs>
+  OpNode(Op op, const Tensor& y, const Inputs&... inputs)
+      : Node(y, has(Op::saves, Saves::output)), op_(std::move(op)), saved_(save(inputs...)) {
+    inputs_ = saved_;
+  }
+
+  static SavedInputs save(const std::same_as<Tensor> auto&... inputs) {
+    return {Saved(inputs, keep)...};
+  }
+  static SavedInputs save(std::span<const Tensor> inputs) {
+    SavedInputs saved;
+    saved.reserve(inputs.size());
+    for (const Tensor& input : inputs) saved.emplace_back(input, keep);
+    return saved;
+  }
 
   template <std::size_t... I>
   Grads backward_composed(const Context& context, const Tensor& g, std::index_sequence<I...>) {
@@ -106,10 +120,8 @@ class OpNode final : public Node {
     return differentiate(op_->composed(inputs[I]...), inputs, g);
   }
 
-  std::size_t bytes() const override { return sizeof(OpNode); }
-
   std::optional<Op> op_;  // gone once the graph is released
-  Inputs inputs_;
+  SavedInputs saved_;
 };
 
 }  // namespace detail
@@ -122,11 +134,8 @@ Tensor apply(Op op, const Inputs&... inputs) {
   if (detail::anomaly)
     detail::look_at_value(op, y, std::array<const Tensor*, sizeof...(Inputs)>{&inputs...});
   if (!grad_enabled() || !(inputs.requires_grad() || ...)) return y;
-  constexpr bool keep = has(Op::saves, Saves::inputs);
-  using Made = detail::OpNode<Op, sizeof...(Inputs)>;
-  return detail::attach(std::move(y), [&](const Tensor& output) {
-    return Made::make(std::move(op), output, {Saved(inputs, keep)...});
-  });
+  detail::attach(y, detail::OpNode<Op, sizeof...(Inputs)>::make(std::move(op), y, inputs...));
+  return y;
 }
 
 /// The same for an op whose `forward` takes a list of tensors.
@@ -139,12 +148,8 @@ Tensor apply(Op op, std::span<const Tensor> inputs) {
     detail::look_at_value(op, y, each);
   }
   if (!grad_enabled() || std::ranges::none_of(inputs, &Tensor::requires_grad)) return y;
-  using Made = detail::OpNode<Op, detail::kList>;
-  typename Made::Inputs saved;
-  for (const Tensor& input : inputs) saved.emplace_back(input, has(Op::saves, Saves::inputs));
-  return detail::attach(std::move(y), [&](const Tensor& output) {
-    return Made::make(std::move(op), output, std::move(saved));
-  });
+  detail::attach(y, detail::OpNode<Op, detail::kList>::make(std::move(op), y, inputs));
+  return y;
 }
 
 }  // namespace heed

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <functional>
 
 namespace heed {
 
@@ -14,14 +15,22 @@ namespace heed {
 template <std::size_t N>
 class Broadcast {
  public:
-  Broadcast(const Shape& output, const std::array<Shape, N>& operands) {
+  Broadcast(const Shape& output,
+            const std::array<std::reference_wrapper<const Shape>, N>& operands) {
+    if (std::ranges::all_of(operands, [&](const Shape& each) { return each == output; })) {
+      std::array<std::int64_t, N> together;
+      together.fill(1);
+      add_axis(output.numel(), together, true);
+      return;
+    }
     std::array<std::int64_t, N> full;  // stride of an operand that advances, at this axis
     full.fill(1);
     for (std::size_t axis = output.size(); axis-- > 0;) {
       std::array<std::int64_t, N> stride{};
       for (std::size_t i = 0; i < N; ++i) {
-        const std::size_t missing = output.size() - operands[i].size();
-        const std::int64_t length = axis < missing ? 1 : operands[i][axis - missing];
+        const Shape& operand = operands[i];
+        const std::size_t missing = output.size() - operand.size();
+        const std::int64_t length = axis < missing ? 1 : operand[axis - missing];
         if (length == output[axis]) {
           stride[i] = full[i];
           full[i] *= length;
@@ -47,6 +56,12 @@ class Broadcast {
   template <class F>
   void for_each_run(std::int64_t begin, std::int64_t end, F&& f) const {
     if (begin >= end) return;
+    if (rank_ == 1) {
+      std::array<std::int64_t, N> from;
+      for (std::size_t i = 0; i < N; ++i) from[i] = strides_[0][i] * begin;
+      f(begin, from, end - begin);
+      return;
+    }
     std::array<std::int64_t, Shape::kMaxRank> index{};
     std::array<std::int64_t, N> from{};
     std::int64_t rest = begin;
@@ -89,8 +104,8 @@ class Broadcast {
   }
 
   std::size_t rank_ = 0;
-  std::array<std::int64_t, Shape::kMaxRank> lengths_{};
-  std::array<std::array<std::int64_t, N>, Shape::kMaxRank> strides_{};
+  std::array<std::int64_t, Shape::kMaxRank> lengths_;  // of the first rank_
+  std::array<std::array<std::int64_t, N>, Shape::kMaxRank> strides_;
 };
 
 }  // namespace heed

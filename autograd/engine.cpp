@@ -14,10 +14,11 @@ namespace heed {
 
 // Note [The sweep] A node's inputs have smaller numbers than itself, so going through the nodes by
 // descending number meets each one after everything that uses it: its gradient is then complete.
-// A sweep first finds the nodes between y and what is asked for and gives each a place in its list,
-// where the gradient waits; the node remembers sweep and place. A backward may itself sweep over
-// some of the same nodes, so each place also holds what its node remembered before, and the
-// destructor of the list puts that back, however the sweep ends, even while it is being set up.
+// A sweep first finds the nodes between y and what is asked for, in that same order, and gives each
+// a place in its list, where the gradient waits; the node remembers sweep and place. Leaves have no
+// gradient to pass on and are placed as they are met. A backward may itself sweep over some of the
+// same nodes, so each place also holds what its node remembered before, and the destructor of the
+// list puts that back, however the sweep ends, even while it is being set up.
 class Sweep {
  public:
   /// Finds the nodes from `root` down to `targets`, or to every leaf if there are none.
@@ -25,24 +26,24 @@ class Sweep {
     for (const Tensor& target : targets) floor_ = std::min(floor_, target.node()->number());
     if (all_leaves_) floor_ = 0;
     find(root);
-    std::ranges::sort(places_, {}, [](const Place& place) { return place.node->number(); });
-    for (std::uint32_t i = 0; i < places_.size(); ++i) places_[i].node->place_ = i;
     for (const Tensor& target : targets)
-      if (Place* place = place_of(*target.node())) place->target = true;
-    mark_useful();
+      if (Place* place = place_of(*target.node())) place->target = place->useful = true;
+    if (!all_leaves_) mark_useful();
   }
 
   Sweep(const Sweep&) = delete;
   Sweep& operator=(const Sweep&) = delete;
 
   void run(Node& root, Tensor seed, bool retain) {
-    add(root, std::move(seed));
-    for (auto place = places_.rbegin(); place != places_.rend(); ++place) {
-      if (!place->useful || place->node->is_leaf()) continue;
-      const Tensor g = place->target ? place->gradient : std::exchange(place->gradient, {});
-      if (!g.defined() || !place->beyond) continue;
-      pass_on(*place->node, gradients(*place->node, g));
-      if (!retain) place->node->forget_saved();
+    if (Place* place = place_of(root)) place->gradient = std::move(seed);
+    for (Place& place : places_) {
+      if (!place.beyond) continue;
+      Tensor g = place.target ? place.gradient : std::exchange(place.gradient, {});
+      if (!g.defined()) continue;
+      Grads grads = gradients(*place.node, g);
+      g = {};  // where this was the last handle, the sums may write to its buffer
+      pass_on(*place.node, std::move(grads));
+      if (!retain) place.node->forget_saved();
     }
   }
 
@@ -63,9 +64,9 @@ class Sweep {
     Node* node;
     Sweep* outer;
     std::uint32_t outer_place;
+    bool useful;  // asked for, or something before it is
+    bool beyond;  // something before it is
     bool target = false;
-    bool useful = false;  // asked for, or something before it is
-    bool beyond = false;  // something before it is
     Tensor gradient = {};
   };
   template <class T>
@@ -81,32 +82,46 @@ class Sweep {
 
   Place* place_of(Node& node) { return node.sweep_ == this ? &places_[node.place_] : nullptr; }
 
-  void visit(Node& node, List<Node*>& waiting) {
-    if (node.sweep_ == this || node.number() < floor_) return;
-    places_.push_back({&node, node.sweep_, node.place_});
+  void put(Node& node) {
+    if (node.sweep_ == this) return;
+    places_.push_back({.node = &node,
+                       .outer = node.sweep_,
+                       .outer_place = node.place_,
+                       .useful = all_leaves_,
+                       .beyond = all_leaves_ && !node.is_leaf()});
     node.sweep_ = this;
-    waiting.push_back(&node);
+    node.place_ = static_cast<std::uint32_t>(places_.size() - 1);
   }
 
+  /// By descending number: the newest of those that wait is next, and what it was made of is older.
   void find(Node& root) {
-    List<Node*> waiting;
-    visit(root, waiting);
+    List<Node*> waiting;  // a heap, with one entry for each use
+    const auto meet = [&](Node& node) {
+      if (node.number() < floor_) return;
+      if (node.is_leaf()) return put(node);
+      waiting.push_back(&node);
+      std::ranges::push_heap(waiting, {}, &Node::number);
+    };
+    meet(root);
     while (!waiting.empty()) {
+      std::ranges::pop_heap(waiting, {}, &Node::number);
       Node& node = *waiting.back();
       waiting.pop_back();
+      if (node.sweep_ == this) continue;
+      put(node);
       for (const Saved& input : node.inputs())
-        if (input.node()) visit(*input.node(), waiting);
+        if (input.node()) meet(*input.node());
     }
   }
 
   void mark_useful() {
-    for (Place& place : places_) {
-      for (const Saved& input : place.node->inputs()) {
+    for (auto place = places_.rbegin(); place != places_.rend(); ++place) {
+      for (const Saved& input : place->node->inputs()) {
         if (!input.node()) continue;
         const Place* before = place_of(*input.node());
-        place.beyond |= before && before->useful;
+        place->beyond |= before && before->useful;
       }
-      place.useful = place.beyond || (all_leaves_ ? place.node->is_leaf() : place.target);
+      place->useful |= place->beyond;
     }
   }
 
@@ -130,7 +145,7 @@ class Sweep {
       if (!place || !place->useful) continue;
       check(node, i, grads[i]);
       if (detail::anomaly) detail::anomaly->look_at_gradient(node, i, grads[i]);
-      add(*place->node, std::move(grads[i]));
+      add(place->gradient, std::move(grads[i]));
     }
   }
 
@@ -145,10 +160,9 @@ class Sweep {
                             gradient.dtype(), " for input ", i, " of type ", input.dtype()));
   }
 
-  void add(Node& node, Tensor gradient) {
-    Tensor& sum = place_of(node)->gradient;
+  static void add(Tensor& sum, Tensor gradient) {
     if (sum.defined())
-      add_into(sum, gradient);
+      add_into(sum, std::move(gradient));
     else
       sum = std::move(gradient);
   }
@@ -184,12 +198,12 @@ std::vector<Tensor> grad(const Tensor& y, const std::vector<Tensor>& xs, GradOpt
       throw GraphError(text("grad: input ", i, " of shape ", xs[i].shape(),
                             " does not require a gradient; call requires_grad_() on it before y is "
                             "computed from it"));
-  const Tensor seed = seed_for("grad", y, options.seed);
+  Tensor seed = seed_for("grad", y, options.seed);
   std::vector<Tensor> found(xs.size());
   if (y.requires_grad() && !xs.empty()) {
     const GradMode mode(options.create_graph);
     Sweep sweep(*y.node(), xs);
-    sweep.run(*y.node(), seed, options.retain_graph || options.create_graph);
+    sweep.run(*y.node(), std::move(seed), options.retain_graph || options.create_graph);
     for (std::size_t i = 0; i < xs.size(); ++i) found[i] = sweep.gradient(*xs[i].node());
   }
   for (std::size_t i = 0; i < xs.size(); ++i) {
@@ -209,13 +223,13 @@ void backward(const Tensor& loss, BackwardOptions options) {
     throw GraphError(
         "backward: the loss does not depend on any tensor that requires a gradient (a "
         "parameter, or requires_grad_(); was it computed under NoGrad or detached?)");
-  const Tensor seed = seed_for("backward", loss, options.seed);
+  Tensor seed = seed_for("backward", loss, options.seed);
   const NoGrad quiet;
   Sweep sweep(*loss.node(), {});
-  sweep.run(*loss.node(), seed, options.retain_graph);
+  sweep.run(*loss.node(), std::move(seed), options.retain_graph);
   sweep.for_each_leaf([](Leaf& leaf, Tensor gradient) {
     if (leaf.gradient.defined())
-      add_into(leaf.gradient, gradient);
+      add_into(leaf.gradient, std::move(gradient));
     else
       leaf.gradient = gradient.single() ? std::move(gradient) : gradient.clone();
   });

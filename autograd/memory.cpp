@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstdlib>
 #include <cstring>
+#include <mutex>
 #include <new>
 
 namespace heed {
@@ -12,7 +13,7 @@ namespace {
 constexpr std::size_t kAlignment = 64;
 constexpr std::size_t kClasses = 4 * 64;
 
-std::atomic<std::int64_t> bytes_alive{0}, asked_of_system{0};
+std::atomic<std::int64_t> asked_of_system{0};
 
 // Note [Size classes] Four classes to a power of two, so that at most a fifth of a block of more
 // than 256 bytes is unused.
@@ -50,66 +51,125 @@ void* system_allocate(std::size_t bytes) {
 }
 void system_release(void* block) { ::operator delete (block, std::align_val_t{kAlignment}); }
 
-class Cache {
- public:
-  Cache() { alive = true; }
-  ~Cache() {
-    clear();
-    alive = false;
-  }
-  Cache(const Cache&) = delete;
-  Cache& operator=(const Cache&) = delete;
+struct Counts {
+  std::atomic<std::int64_t> bytes{0}, nodes{0};
+};
+using Count = std::atomic<std::int64_t> Counts::*;
 
-  FreeBlock*& operator[](std::size_t index) { return free_[index]; }
+// Note [What a thread keeps] Each thread has free blocks and counts of its own. Only it changes
+// them, which takes no locked instruction; who asks for a sum goes through the list of threads. A
+// count may be negative: a block may be released by another thread than asked for it. A thread that
+// ends leaves its counts to `ended`, where what it releases still later is counted too (a static
+// tensor).
+class Thread {
+ public:
+  Thread();
+  ~Thread();
+  Thread(const Thread&) = delete;
+  Thread& operator=(const Thread&) = delete;
+
+  FreeBlock*& kept(std::size_t index) { return kept_[index]; }
+  void add(Count count, std::int64_t more) {
+    std::atomic<std::int64_t>& value = counts_.*count;
+    value.store(value.load(std::memory_order_relaxed) + more, std::memory_order_relaxed);
+  }
   void clear() {
-    for (FreeBlock*& list : free_)
+    for (FreeBlock*& list : kept_)
       while (list) system_release(std::exchange(list, list->next));
   }
 
-  // A static tensor may be released after its thread's cache is gone.
-  static thread_local bool alive;
+  static std::int64_t sum(Count count);
 
  private:
-  std::array<FreeBlock*, kClasses> free_{};
+  std::array<FreeBlock*, kClasses> kept_{};
+  Counts counts_;
+  Thread *next_, *before_ = nullptr;
 };
 
-thread_local bool Cache::alive = false;
-thread_local Cache cache;
+constinit Counts ended;
+constinit std::mutex list_mutex;
+constinit Thread* list = nullptr;
+constinit thread_local Thread* mine = nullptr;
+constinit thread_local bool is_over = false;
+
+Thread::Thread() {
+  const std::lock_guard lock(list_mutex);
+  next_ = list;
+  if (next_) next_->before_ = this;
+  list = this;
+}
+
+Thread::~Thread() {
+  clear();
+  mine = nullptr;
+  is_over = true;
+  const std::lock_guard lock(list_mutex);
+  for (const Count count : {&Counts::bytes, &Counts::nodes}) ended.*count += counts_.*count;
+  if (next_) next_->before_ = before_;
+  (before_ ? before_->next_ : list) = next_;
+}
+
+std::int64_t Thread::sum(Count count) {
+  const std::lock_guard lock(list_mutex);
+  std::int64_t total = ended.*count;
+  for (const Thread* thread = list; thread; thread = thread->next_) total += thread->counts_.*count;
+  return total;
+}
+
+Thread* enter() {
+  if (is_over) return nullptr;
+  static thread_local Thread thread;
+  return mine = &thread;
+}
+
+/// Null where this thread is past keeping anything.
+Thread* this_thread() { return mine ? mine : enter(); }
+
+void add(Thread* thread, Count count, std::int64_t more) {
+  if (thread)
+    thread->add(count, more);
+  else
+    ended.*count += more;
+}
+
+void* new_block(std::size_t bytes) {
+  try {
+    return system_allocate(bytes);
+  } catch (const std::bad_alloc&) {
+    empty_cache();  // what is kept for others may be what is missing here
+    return system_allocate(bytes);
+  }
+}
 
 }  // namespace
 
 void empty_cache() noexcept {
-  if (Cache::alive) cache.clear();
+  if (mine) mine->clear();
 }
 
 void* allocate(std::size_t bytes) {
   const SizeClass size = size_class(bytes);
-  const auto take = [&]() -> void* {
-    if (caching()) {
-      FreeBlock*& list = cache[size.index];
-      if (list) return std::exchange(list, list->next);
-    }
-    try {
-      return system_allocate(size.bytes);
-    } catch (const std::bad_alloc&) {
-      empty_cache();  // what is kept for others may be what is missing here
-      return system_allocate(size.bytes);
-    }
-  };
-  void* block = take();
-  bytes_alive.fetch_add(static_cast<std::int64_t>(size.bytes), std::memory_order_relaxed);
+  Thread* const thread = this_thread();
+  FreeBlock* const kept = thread ? thread->kept(size.index) : nullptr;
+  if (kept) thread->kept(size.index) = kept->next;
+  void* const block = kept ? kept : new_block(size.bytes);
+  add(thread, &Counts::bytes, static_cast<std::int64_t>(size.bytes));
   return block;
 }
 
 void release(void* block, std::size_t bytes) noexcept {
   const SizeClass size = size_class(bytes);
-  bytes_alive.fetch_sub(static_cast<std::int64_t>(size.bytes), std::memory_order_relaxed);
-  if (!caching() || !Cache::alive) return system_release(block);
-  FreeBlock*& list = cache[size.index];
-  list = new (block) FreeBlock{list};
+  Thread* const thread = this_thread();
+  add(thread, &Counts::bytes, -static_cast<std::int64_t>(size.bytes));
+  if (!thread || !caching()) return system_release(block);
+  FreeBlock*& kept = thread->kept(size.index);
+  kept = new (block) FreeBlock{kept};
 }
 
 std::int64_t system_allocations() { return asked_of_system.load(std::memory_order_relaxed); }
-std::int64_t live_bytes() { return bytes_alive.load(std::memory_order_relaxed); }
+void detail::count_nodes(std::int64_t more) noexcept { add(this_thread(), &Counts::nodes, more); }
+
+std::int64_t live_bytes() { return Thread::sum(&Counts::bytes); }
+std::int64_t live_nodes() { return Thread::sum(&Counts::nodes); }
 
 }  // namespace heed

@@ -24,6 +24,11 @@ std::int64_t system_allocations();
 /// Nodes of the graph alive, leaves included, over all threads.
 std::int64_t live_nodes();
 
+namespace detail {
+/// Adds to the nodes alive.
+void count_nodes(std::int64_t more) noexcept;
+}  // namespace detail
+
 /// Standard allocator over `allocate`, for the containers on an op's path.
 template <class T>
 struct CacheAllocator {
@@ -36,13 +41,26 @@ struct CacheAllocator {
   friend bool operator==(const CacheAllocator&, const CacheAllocator&) { return true; }
 };
 
-/// Owning pointer to an object that counts its owners itself (`retain`, `drop`).
+/// A class whose objects lie each in a block of `allocate`.
+struct InBlock {
+  static void* operator new(std::size_t bytes) { return allocate(bytes); }
+  static void operator delete(void* block, std::size_t bytes) { release(block, bytes); }
+};
+
+/// Owning pointer to an object that counts its owners itself (`retain`, `drop`), from one on.
 template <class T>
 class Ref {
  public:
   Ref() = default;
+  /// One more owner.
   explicit Ref(T* object) : object_(object) {
     if (object_) object_->retain();
+  }
+  /// The owner that a new object is counted with.
+  static Ref first(T* object) {
+    Ref owner;
+    owner.object_ = object;
+    return owner;
   }
   Ref(const Ref& other) : Ref(other.object_) {}
   Ref(Ref&& other) noexcept : object_(std::exchange(other.object_, nullptr)) {}
@@ -64,15 +82,16 @@ class Ref {
   T* object_ = nullptr;
 };
 
-/// The count of owners. `leave` is true for the last one.
+/// The count of owners, one to begin with. `leave` is true for the last one; nobody can join it any
+/// more, so it is spared the locked instruction.
 class Owners {
  public:
   void enter() { count_.fetch_add(1, std::memory_order_relaxed); }
-  bool leave() { return count_.fetch_sub(1, std::memory_order_acq_rel) == 1; }
+  bool leave() { return single() || count_.fetch_sub(1, std::memory_order_acq_rel) == 1; }
   bool single() const { return count_.load(std::memory_order_acquire) == 1; }
 
  private:
-  std::atomic<std::uint32_t> count_{0};
+  std::atomic<std::uint32_t> count_{1};
 };
 
 }  // namespace heed

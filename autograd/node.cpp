@@ -7,27 +7,14 @@ namespace heed {
 namespace {
 
 std::atomic<std::uint64_t> nodes_made{0};
-std::atomic<std::int64_t> nodes_alive{0};
 
 // Note [Destruction without recursion] The last handle on a long chain frees its node, which frees
 // the node before it, and so on. The first one to die on a thread therefore works through a list,
 // onto which every node that dies meanwhile is put.
-thread_local Node* dead = nullptr;
-thread_local bool burying = false;
+constinit thread_local Node* dead = nullptr;
+constinit thread_local bool burying = false;
 
 }  // namespace
-
-std::int64_t live_nodes() { return nodes_alive.load(std::memory_order_relaxed); }
-
-Saved::Saved(const Tensor& x, bool keep_values) : defined_(x.defined()) {
-  if (!defined_) return;
-  shape_ = x.shape();
-  dtype_ = x.dtype();
-  node_ = x.node();
-  if (!keep_values) return;
-  storage_ = x.storage();
-  version_ = storage_->version();
-}
 
 Tensor Saved::unpack(std::string_view op, int which, Ref<Node> node) const {
   if (!defined_) return {};
@@ -43,22 +30,17 @@ Tensor Saved::unpack(std::string_view op, int which, Ref<Node> node) const {
 
 Node::Node(const Tensor& output, bool keep_output)
     : number_(nodes_made.fetch_add(1, std::memory_order_relaxed)), output_(output, keep_output) {
-  nodes_alive.fetch_add(1, std::memory_order_relaxed);
+  detail::count_nodes(1);
 }
 
-Node::~Node() { nodes_alive.fetch_sub(1, std::memory_order_relaxed); }
+Node::~Node() { detail::count_nodes(-1); }
 
 void Node::drop() noexcept {
   if (!owners_.leave()) return;
   next_dead_ = std::exchange(dead, this);
   if (burying) return;
   burying = true;
-  while (dead) {
-    Node* node = std::exchange(dead, dead->next_dead_);
-    const std::size_t size = node->bytes();
-    node->~Node();
-    release(node, size);
-  }
+  while (dead) delete std::exchange(dead, dead->next_dead_);
   burying = false;
 }
 

@@ -2,9 +2,11 @@
 
 #include <heed/autograd/tensor.h>
 
+#include <concepts>
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace heed {
@@ -16,7 +18,15 @@ class Saved {
   static constexpr int kOutput = -1;  // for `which`; inputs are 0, 1, ...
 
   Saved() = default;
-  Saved(const Tensor& x, bool keep_values);
+  Saved(const Tensor& x, bool keep_values) : defined_(x.defined()) {
+    if (!defined_) return;
+    shape_ = x.shape();
+    dtype_ = x.dtype();
+    node_ = x.node();
+    if (!keep_values) return;
+    storage_ = x.storage();
+    version_ = storage_->version();
+  }
 
   bool defined() const { return defined_; }
   const Shape& shape() const { return shape_; }
@@ -42,15 +52,24 @@ class Saved {
 /// The gradients that a backward returns, one for each input in order; undefined where none flows.
 class Grads : public std::vector<Tensor, CacheAllocator<Tensor>> {
  public:
-  using std::vector<Tensor, CacheAllocator<Tensor>>::vector;
-  Grads(const std::vector<Tensor>& list) : Grads(list.begin(), list.end()) {}
+  Grads() = default;
+  /// n undefined ones, to be filled.
+  explicit Grads(std::size_t n) : vector(n) {}
+  Grads(const std::vector<Tensor>& list) : vector(list.begin(), list.end()) {}
+  /// `return {a, b};` moves, which a list of initializers would not.
+  template <std::same_as<Tensor>... Tensors>
+  Grads(Tensor first, Tensors... more) {
+    reserve(1 + sizeof...(more));
+    push_back(std::move(first));
+    (push_back(std::move(more)), ...);
+  }
 };
 
 class Sweep;
 
 /// Where a tensor came from: a leaf that collects its gradient, or an op that was applied. Nodes
 /// are numbered as they are made, so inputs always have smaller numbers than what was made of them.
-class Node {
+class Node : public InBlock {
  public:
   Node(const Node&) = delete;
   Node& operator=(const Node&) = delete;
@@ -60,13 +79,13 @@ class Node {
   /// What the node made: shape and dtype.
   const Saved& output() const { return output_; }
   /// What it was made of; no entries for a leaf.
-  virtual std::span<const Saved> inputs() const { return {}; }
+  std::span<const Saved> inputs() const { return inputs_; }
   /// The gradient of each input for the gradient `g` of the output, with a graph of its own if
   /// recording is on.
   virtual Grads backward(const Tensor& g) = 0;
   /// Lets go of what only backward needed; backward then throws GraphError.
   virtual void forget_saved() {}
-  virtual bool is_leaf() const { return false; }
+  bool is_leaf() const { return inputs_.empty(); }
 
   void retain() { owners_.enter(); }
   void drop() noexcept;
@@ -74,8 +93,6 @@ class Node {
  protected:
   explicit Node(const Tensor& output, bool keep_output);
   virtual ~Node();
-  /// Gives the node's memory back; `bytes` is the size of the most derived class.
-  virtual std::size_t bytes() const = 0;
 
  private:
   friend class Sweep;
@@ -89,8 +106,11 @@ class Node {
 
  protected:
   Saved output_;
+  std::span<const Saved> inputs_;  // where the derived class keeps them
   bool released_ = false;
 };
+
+inline void detail::attach(Tensor& y, Ref<Node> node) { y.state_->node = std::move(node); }
 
 /// The node of a tensor that asked for its gradient, and the slot where the gradient is collected.
 class Leaf final : public Node {
@@ -98,12 +118,8 @@ class Leaf final : public Node {
   explicit Leaf(const Tensor& x) : Node(x, false) {}
   std::string_view name() const override { return "leaf"; }
   Grads backward(const Tensor&) override { return {}; }
-  bool is_leaf() const override { return true; }
 
   Tensor gradient;
-
- private:
-  std::size_t bytes() const override { return sizeof(Leaf); }
 };
 
 /// What the backward of an op may see.

@@ -52,7 +52,10 @@ class AxisList {
   }
 
   friend bool operator==(const AxisList& a, const AxisList& b) {
-    return std::equal(a.begin(), a.end(), b.begin(), b.end());
+    if (a.size_ != b.size_) return false;
+    for (std::size_t i = 0; i < a.size_; ++i)  // few: std::equal would call memcmp
+      if (a.values_[i] != b.values_[i]) return false;
+    return true;
   }
 
  private:

@@ -5,8 +5,8 @@
 namespace heed {
 
 Ref<Storage> Storage::allocate(std::size_t bytes) {
-  static_assert(sizeof(Storage) <= kHeader);
-  return Ref<Storage>(new (heed::allocate(kHeader + bytes)) Storage(bytes));
+  static_assert(sizeof(Storage) + kRoom <= kHeader);
+  return Ref<Storage>::first(new (heed::allocate(kHeader + bytes)) Storage(bytes));
 }
 
 void Storage::drop() noexcept {

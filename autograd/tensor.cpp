@@ -8,14 +8,25 @@
 
 namespace heed {
 
-Tensor::Tensor(Ref<Storage> storage, Shape shape, DType dtype, Ref<Node> node)
-    : state_(new (allocate(sizeof(State)))
-                 State{shape, dtype, std::move(storage), std::move(node), {}}) {}
+Tensor::State::State(Ref<Storage> values, Ref<Node> made_by, std::int64_t count, DType type,
+                     const Shape& lengths)
+    : storage(std::move(values)),
+      node(std::move(made_by)),
+      numel(count),
+      dtype(type),
+      shape(lengths) {}
+
+Tensor::Tensor(Ref<Storage> storage, const Shape& shape, DType dtype, Ref<Node> node)
+    : state_(Ref<State>::first(
+          new State(std::move(storage), std::move(node), shape.numel(), dtype, shape))) {}
 
 void Tensor::State::drop() noexcept {
   if (!owners.leave()) return;
-  this->~State();
-  release(this, sizeof(State));
+  const Ref<Storage> last = std::move(storage);  // this may lie in it
+  if (this == last->room())
+    this->~State();
+  else
+    delete this;
 }
 
 void Tensor::undefined() {
@@ -49,7 +60,7 @@ Tensor& Tensor::requires_grad_(bool on) {
   if (s.node && !s.node->is_leaf())
     throw GraphError(text("requires_grad_: the tensor is the output of ", s.node->name(),
                           "; detach() gives one that may be a leaf or a constant"));
-  if (on && !s.node) s.node = Ref<Node>(new (allocate(sizeof(Leaf))) Leaf(*this));
+  if (on && !s.node) s.node = Ref<Node>::first(new Leaf(*this));
   if (!on) s.node = {};
   return *this;
 }
@@ -64,24 +75,28 @@ void Tensor::clear_grad() {
   if (node && node->is_leaf()) static_cast<Leaf&>(*node).gradient = {};
 }
 
-void Tensor::require_dtype(DType asked) const {
-  if (dtype() != asked)
-    throw DTypeError(text("data: the tensor is ", dtype(), ", not ", asked, "; see to()"));
+void Tensor::refuse_dtype(DType asked) const {
+  throw DTypeError(text("data: the tensor is ", dtype(), ", not ", asked, "; see to()"));
 }
 
-void Tensor::note_change() {
-  State& s = state();
-  if (s.node && !s.node->is_leaf())
-    throw GraphError(text("mutate: the tensor is the output of ", s.node->name(),
+void Tensor::require_leaf() const {
+  if (!node()->is_leaf())
+    throw GraphError(text("mutate: the tensor is the output of ", node()->name(),
                           "; change a detach().clone() of it instead"));
-  s.storage->changed();
 }
 
-Tensor empty(Shape shape, DType dtype) {
+Tensor empty(const Shape& shape, DType dtype) {
+  const std::int64_t numel = shape.numel();
   std::int64_t bytes;
-  if (__builtin_mul_overflow(shape.numel(), size_of(dtype), &bytes))
+  if (__builtin_mul_overflow(numel, size_of(dtype), &bytes))
     throw ShapeError(text("empty: shape ", shape, " has more bytes than can be counted"));
-  return Tensor(Storage::allocate(static_cast<std::size_t>(bytes)), shape, dtype);
+  using State = Tensor::State;
+  static_assert(sizeof(State) <= Storage::kRoom);
+  Ref<Storage> storage = Storage::allocate(static_cast<std::size_t>(bytes));
+  void* const room = storage->room();
+  Tensor x;
+  x.state_ = Ref<State>::first(::new (room) State(std::move(storage), {}, numel, dtype, shape));
+  return x;
 }
 
 namespace {

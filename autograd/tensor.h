@@ -9,12 +9,19 @@
 #include <ostream>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace heed {
 
 class Node;
 class Rng;
+class Tensor;
+
+namespace detail {
+/// Makes `y`, which nobody else holds, the output of `node`.
+void attach(Tensor& y, Ref<Node> node);
+}  // namespace detail
 
 /// A handle to a row-major, contiguous array of f32 or f64 and to its place in the graph. Copying a
 /// handle copies neither. A default-made Tensor is undefined: an absent input, or no gradient.
@@ -25,7 +32,7 @@ class Tensor {
  public:
   Tensor() = default;
   /// An array over `storage` that `node` (none: a constant) made.
-  Tensor(Ref<Storage> storage, Shape shape, DType dtype, Ref<Node> node = {});
+  Tensor(Ref<Storage> storage, const Shape& shape, DType dtype, Ref<Node> node = {});
 
   bool defined() const { return static_cast<bool>(state_); }
   /// All that follows throws GraphError on an undefined tensor.
@@ -33,7 +40,7 @@ class Tensor {
   /// Length of an axis, counted from the back if negative. Throws IndexError outside the range.
   std::int64_t dim(std::int64_t axis) const;
   std::int64_t ndim() const { return shape().ndim(); }
-  std::int64_t numel() const { return shape().numel(); }
+  std::int64_t numel() const { return state().numel; }
   DType dtype() const { return state().dtype; }
 
   /// The one element. Throws ShapeError if there is not exactly one.
@@ -78,16 +85,24 @@ class Tensor {
   const Ref<Storage>& storage() const { return state().storage; }
   const Ref<Node>& node() const { return state().node; }
   /// Whether this is the only handle on values that nobody else holds.
-  bool single() const { return state().owners.single() && state_->storage->single(); }
+  bool single() const { return single_handle() && state_->storage->single(); }
+  /// Whether this is the only handle; another tensor may share the values.
+  bool single_handle() const { return state().owners.single(); }
 
  private:
-  struct State {
-    Shape shape;
-    DType dtype;
+  friend Tensor empty(const Shape& shape, DType dtype);
+  friend void detail::attach(Tensor& y, Ref<Node> node);
+
+  struct State : InBlock {
     Ref<Storage> storage;
     Ref<Node> node;
+    std::int64_t numel;
     Owners owners;
+    DType dtype;
+    Shape shape;
 
+    State(Ref<Storage> values, Ref<Node> made_by, std::int64_t count, DType type,
+          const Shape& lengths);
     void retain() { owners.enter(); }
     void drop() noexcept;
   };
@@ -96,10 +111,17 @@ class Tensor {
     if (!state_) undefined();
     return *state_;
   }
-  std::size_t count() const { return static_cast<std::size_t>(state_->shape.numel()); }
+  std::size_t count() const { return static_cast<std::size_t>(state_->numel); }
   [[noreturn]] static void undefined();
-  void require_dtype(DType asked) const;
-  void note_change();
+  void require_dtype(DType asked) const {
+    if (dtype() != asked) refuse_dtype(asked);
+  }
+  void note_change() {
+    if (state_->node) require_leaf();
+    state_->storage->changed();
+  }
+  [[noreturn]] void refuse_dtype(DType asked) const;
+  void require_leaf() const;
 
   Ref<State> state_;
 };
@@ -107,7 +129,7 @@ class Tensor {
 /// Values in row-major order. Throws ShapeError if their number is not the shape's.
 Tensor tensor(std::vector<double> values, Shape shape, DType dtype = f32);
 /// Undefined values, for an op that writes every element.
-Tensor empty(Shape shape, DType dtype = f32);
+Tensor empty(const Shape& shape, DType dtype = f32);
 Tensor zeros(Shape shape, DType dtype = f32);
 Tensor ones(Shape shape, DType dtype = f32);
 Tensor full(Shape shape, double value, DType dtype = f32);

@@ -118,7 +118,8 @@ Tensor operator/(const Tensor& a, double b) { return apply(ops::DivideByNumber{b
 Tensor operator/(double a, const Tensor& b) { return apply(ops::DivideNumber{a}, b); }
 Tensor neg(const Tensor& x) { return -x; }
 
-void add_into(Tensor& sum, const Tensor& x) {
+void add_into(Tensor& sum, Tensor x) {
+  if (!sum.single()) std::swap(sum, x);
   if (grad_enabled() || !sum.single()) {
     sum = sum + x;
     return;

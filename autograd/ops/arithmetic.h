@@ -23,8 +23,8 @@ Tensor operator/(double a, const Tensor& b);
 Tensor operator-(const Tensor& x);
 Tensor neg(const Tensor& x);
 
-/// sum += x, in place if nobody else holds the sum and nothing is being recorded. Same shape and
-/// dtype.
-void add_into(Tensor& sum, const Tensor& x);
+/// sum += x, in the buffer of one of them if nobody else holds it and nothing is being recorded.
+/// Same shape and dtype.
+void add_into(Tensor& sum, Tensor x);
 
 }  // namespace heed

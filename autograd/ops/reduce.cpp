@@ -209,7 +209,7 @@ struct SumTo {
     for (std::size_t i = 0; i < x.shape().size(); ++i)
       if (i < lead || shape[i - lead] != x.shape()[i])
         axes.list.push_back(static_cast<std::int64_t>(i));
-    return reshape(reduce_sum(name, x, axes, true, false), shape);
+    return Tensor(reduce_sum(name, x, axes, true, false).storage(), shape, x.dtype());
   }
   Grads backward(const Context& ctx, const Tensor& g) const {
     return {broadcast_to(g, ctx.shape(0))};

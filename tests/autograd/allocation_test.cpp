@@ -4,10 +4,12 @@
 
 #include <cstdint>
 #include <cstdlib>
+#include <latch>
 #include <new>
 #include <string>
 #include <string_view>
 #include <thread>
+#include <vector>
 
 #include "counting_new.h"
 
@@ -75,6 +77,21 @@ TEST_F(Allocation, TensorsOfAWarmTrainingStepComeFromTheCache) {
     for (const Tensor& parameter : parameters) descend(parameter);
   });
   EXPECT_EQ(asked.for_tensors, 0);
+}
+
+// The block of a tensor's elements holds its state too.
+TEST_F(Allocation, AnOpTakesABlockForItsTensorAndOneForItsNode) {
+  constexpr int kOps = 100;
+  const auto blocks_of_chain = [](const Tensor& x) {
+    std::vector<Tensor> kept = {x + 1};
+    kept.reserve(kOps + 1);
+    empty_cache();
+    const long before = tensor_allocations;
+    for (int i = 0; i < kOps; ++i) kept.push_back(kept.back() * 2);
+    return tensor_allocations - before;
+  };
+  EXPECT_LE(blocks_of_chain(ones({4}).requires_grad_()), 2 * kOps);
+  EXPECT_LE(blocks_of_chain(ones({4})), kOps);
 }
 
 TEST_F(Allocation, ColdStepIsCounted) {
@@ -165,6 +182,27 @@ TEST(Memory, BlocksMayDieOnAnotherThread) {
   Tensor x = zeros({1000});
   std::thread([moved = std::move(x)]() mutable { moved = Tensor(); }).join();
   EXPECT_EQ(live_bytes(), before);
+}
+
+TEST(Memory, WhatAThreadMadeIsCountedWhileItRunsAndAfterItHasEnded) {
+  const std::int64_t before = live_bytes(), nodes = live_nodes();
+  Tensor x;
+  std::latch made(1), seen(1);
+  std::thread other([&] {
+    x = zeros({1000}).requires_grad_();
+    made.count_down();
+    seen.wait();
+  });
+  made.wait();
+  EXPECT_GE(live_bytes(), before + 4000);
+  EXPECT_EQ(live_nodes(), nodes + 1);
+  seen.count_down();
+  other.join();
+  EXPECT_GE(live_bytes(), before + 4000);
+  EXPECT_EQ(live_nodes(), nodes + 1);
+  x = Tensor();
+  EXPECT_EQ(live_bytes(), before);
+  EXPECT_EQ(live_nodes(), nodes);
 }
 
 TEST(Memory, EveryCommonSizeIsAlignedAndWritable) {

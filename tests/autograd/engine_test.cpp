@@ -66,6 +66,8 @@ TEST_F(Engine, UnusedInputHasZeros) {
   EXPECT_THAT(grad(ones({}, f64), x).to_vector(), ElementsAre(0, 0));
   const Tensor later = sum(x) * 2;  // newer than what is differentiated
   EXPECT_EQ(grad(sum(x), later).item(), 0);
+  const Tensor total = sum(x), newest = x * 3;  // made after all that is differentiated
+  EXPECT_THAT(grad(total, newest).to_vector(), ElementsAre(0, 0));
 }
 
 TEST_F(Engine, InputThatWantsNoGradientIsRefused) {
