@@ -3,14 +3,8 @@
 #include <heed/tests/gradients/wrong_op.h>
 #include <heed/train/cli/commands.h>
 #include <heed/train/cli/output.h>
-#include <pty.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include <cstdlib>
-#include <nlohmann/json.hpp>
-
-#include "process.h"
+#include "cli_support.h"
 #include "pseudo_terminal.h"
 #include "screen.h"
 
@@ -29,12 +23,6 @@ using testing::MatchesRegex;
 using testing::Not;
 using testing::ResultOf;
 using testing::StartsWith;
-
-std::vector<nlohmann::json> json_lines(const std::string& text) {
-  std::vector<nlohmann::json> lines;
-  for (const std::string& line : lines_of(text)) lines.push_back(nlohmann::json::parse(line));
-  return lines;
-}
 
 TEST(GradcheckCommand, AloneListsOpsByFamilyAndLayers) {
   const Outcome found = run_heed({"gradcheck"});
@@ -143,34 +131,6 @@ TEST(GradcheckCommand, AWrongGradientIsNamedAndEndsIn4) {
   EXPECT_THAT(lines[0]["message"].get<std::string>(), HasSubstr("order 1 is wrong"));
   EXPECT_EQ(lines.back()["checked"], 2);
   EXPECT_EQ(lines.back()["failed"], 1);
-}
-
-/// heed with its output on a terminal of so many columns.
-std::vector<std::string> on_a_terminal(int columns, std::vector<std::string> words,
-                                       const char* term = "xterm-256color") {
-  const winsize size = {24, static_cast<unsigned short>(columns), 0, 0};
-  int outer = -1;
-  const pid_t child = ::forkpty(&outer, nullptr, nullptr, &size);
-  if (child == 0) {
-    for (const char* name : {"NO_COLOR", "COLUMNS", "LINES", "COLORTERM"}) ::unsetenv(name);
-    ::setenv("TERM", term, 1);
-    words.insert(words.begin(), HEED_PROGRAM);
-    std::vector<char*> argv;
-    for (std::string& word : words) argv.push_back(word.data());
-    argv.push_back(nullptr);
-    ::execv(HEED_PROGRAM, argv.data());
-    ::_exit(127);
-  }
-  std::string shown;
-  char buffer[4096];
-  for (ssize_t count; (count = ::read(outer, buffer, sizeof buffer)) > 0;)
-    shown.append(buffer, static_cast<std::size_t>(count));
-  ::close(outer);
-  int status = -1;
-  ::waitpid(child, &status, 0);
-  EXPECT_EQ(status, 0);
-  std::erase(shown, '\r');
-  return lines_of(shown);
 }
 
 TEST(GradcheckCommand, IsATableOnATerminalThatHasTheRoom) {

@@ -123,6 +123,28 @@ Outcome run_heed(const std::vector<std::string>& arguments, const Start& start) 
   return Process(arguments, start).finish();
 }
 
+std::vector<std::string> on_a_terminal(int columns, std::vector<std::string> arguments,
+                                       const char* term) {
+  const winsize size = {24, static_cast<unsigned short>(columns), 0, 0};
+  int outer = -1;
+  const pid_t child = ::forkpty(&outer, nullptr, nullptr, &size);
+  if (child < 0) throw std::runtime_error("forkpty");
+  if (child == 0) {
+    arguments.insert(arguments.begin(), HEED_PROGRAM);
+    std::vector<char*> words;
+    for (std::string& argument : arguments) words.push_back(argument.data());
+    words.push_back(nullptr);
+    become(words, {.environment = {{"TERM", term}}}, STDOUT_FILENO, STDERR_FILENO);
+  }
+  std::string shown;
+  while (outer >= 0) read_into(shown, outer);
+  int status = -1;
+  ::waitpid(child, &status, 0);
+  if (status != 0) throw std::runtime_error("heed did not end well: " + shown);
+  std::erase(shown, '\r');
+  return lines_of(shown);
+}
+
 std::vector<std::string> lines_of(std::string_view text) {
   std::vector<std::string> lines;
   while (!text.empty()) {

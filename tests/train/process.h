@@ -54,6 +54,10 @@ class Process {
 /// Starts heed and waits for its end.
 Outcome run_heed(const std::vector<std::string>& arguments, const Start& start = {});
 
+/// What heed writes with its output on a terminal of so many columns. Throws unless it ends well.
+std::vector<std::string> on_a_terminal(int columns, std::vector<std::string> arguments,
+                                       const char* term = "xterm-256color");
+
 /// Lines without their ends; a last empty one does not count.
 std::vector<std::string> lines_of(std::string_view text);
 

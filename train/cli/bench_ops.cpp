@@ -3,12 +3,12 @@
 #include <heed/data/suggest.h>
 #include <heed/tests/autograd/op_table.h>
 #include <heed/train/cli/bench.h>
+#include <heed/train/cli/bench_ops.h>
 #include <heed/train/cli/bench_table.h>
 #include <heed/train/cli/bench_timing.h>
 #include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
-#include <functional>
 
 namespace heed::cli {
 namespace {
@@ -29,12 +29,16 @@ std::vector<const Row*> chosen(const std::vector<std::string>& names) {
   return result;
 }
 
-/// The first way in which a row calls its op: the call, which records, and its gradient.
-struct Calls {
-  std::function<void()> forward, backward;
-};
+std::string shapes_of(const Row& row) {
+  std::string result;
+  for (const op_table::In& input : row.variants.front().inputs)
+    result += text(result.empty() ? "" : " ", input.shape);
+  return result;
+}
 
-Calls calls_of(const Row& row) {
+}  // namespace
+
+RowCalls calls_of(const Row& row) {
   const op_table::Variant& variant = row.variants.front();
   op_table::List x = op_table::draw(variant, f32);
   if (row.order > 0)
@@ -47,20 +51,11 @@ Calls calls_of(const Row& row) {
   return {forward, [x, y, seed] { grad(y, x, {.retain_graph = true, .seed = seed}); }};
 }
 
-std::string shapes_of(const Row& row) {
-  std::string result;
-  for (const op_table::In& input : row.variants.front().inputs)
-    result += text(result.empty() ? "" : " ", input.shape);
-  return result;
-}
-
-}  // namespace
-
 int bench_ops(const BenchOps& arguments) {
   const std::vector<const Row*> rows = chosen(arguments.names);
   std::vector<std::function<void()>> works;
   for (const Row* row : rows) {
-    Calls calls = calls_of(*row);
+    RowCalls calls = calls_of(*row);
     works.push_back(std::move(calls.forward));
     works.push_back(std::move(calls.backward));
   }
