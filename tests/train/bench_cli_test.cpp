@@ -186,7 +186,7 @@ TEST(BenchCommand, RefusesWhatItDoesNotKnow) {
       {{"step", "--model", "tny"}, "unknown model \"tny\"; did you mean \"tiny\"?"},
       {{"step", "--modl", "tiny"}, "unknown option \"--modl\"; did you mean \"--model\"?"},
       {{"step", "tiny"}, "unexpected argument \"tiny\""},
-      {{"step", "--threads", "0"}, "--threads = 0 is out of range"},
+      {{"step", "--threads", "0"}, "threads = 0 is out of range"},
       {{"step", "--steps", "0"}, "--steps = 0 is out of range"},
       {{"step", "--seconds", "soon"}, "--seconds = soon: it must be a number from 0 to 3600"},
       {{"attention", "--lengths", "64,x"}, "--lengths = x: it must be a whole number"},
@@ -197,6 +197,14 @@ TEST(BenchCommand, RefusesWhatItDoesNotKnow) {
     EXPECT_EQ(found.code, 2) << says;
     EXPECT_THAT(lines_of(found.err), ElementsAre(AllOf(StartsWith("heed: "), HasSubstr(says))));
     EXPECT_THAT(found.out, IsEmpty());
+  }
+}
+
+TEST(BenchCommand, RefusesAThreadCountThatIsNone) {
+  for (const char* name : {"step", "attention", "ops"}) {
+    const Outcome found = run_heed(bench({name}), {.environment = {{"HEED_THREADS", "two"}}});
+    EXPECT_EQ(found.code, 2) << name;
+    EXPECT_THAT(found.err, HasSubstr("HEED_THREADS = two"));
   }
 }
 

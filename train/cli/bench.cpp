@@ -6,6 +6,7 @@
 #include <heed/train/cli/bench_table.h>
 #include <heed/train/cli/commands.h>
 #include <heed/train/cli/numbers.h>
+#include <heed/train/cli/threads.h>
 #include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
@@ -55,17 +56,6 @@ CLI::App* add(CLI::App& bench, Action& action, const std::string& name, const st
   return command;
 }
 
-void add_threads(CLI::App* command) {
-  command
-      ->add_option_function<std::string>(
-          "--threads",
-          [](const std::string& written) {
-            set_threads(static_cast<int>(kThreads.read("--threads", written)));
-          },
-          "threads that share the work: " + kThreads.range() + " [HEED_THREADS, or 1]")
-      ->type_name("N");
-}
-
 void add_seconds(CLI::App* command, double& seconds) {
   add_number(*command, "--seconds", kSeconds, seconds,
              fmt::format("how long to measure, in all [{}]", seconds));
@@ -83,7 +73,7 @@ void add_step(CLI::App& bench, Action& action) {
   }
   command->add_option("--model", arguments->model, "which [" + arguments->model + "]" + models)
       ->type_name("NAME");
-  add_threads(command);
+  add_threads(*command, arguments->threads);
   add_number(*command, "--steps", Whole{1}, arguments->steps,
              "how many to time [as many as the seconds allow]");
   add_seconds(command, arguments->seconds);
@@ -110,7 +100,7 @@ void add_attention(CLI::App& bench, Action& action) {
           "of the rows, with commas between [64,256,1024,4096]")
       ->delimiter(',')
       ->type_name("T,T,...");
-  add_threads(command);
+  add_threads(*command, arguments->threads);
   add_seconds(command, arguments->seconds);
 }
 
@@ -152,7 +142,7 @@ void add_ops(CLI::App& bench, Action& action) {
   CLI::App* command =
       add(bench, action, "ops", "every op, forward and backward", kOps, arguments, bench_ops);
   command->add_option("names", arguments->names, "only these")->type_name("OP");
-  add_threads(command);
+  add_threads(*command, arguments->threads);
   add_seconds(command, arguments->seconds);
 }
 

@@ -13,12 +13,14 @@ struct BenchStep {
   double seconds = 3;
   std::string weights = {}, save_weights = {};
   bool profile = false;
+  std::optional<std::string> threads = {};
   bool json = false;
 };
 
 struct BenchAttention {
   std::vector<std::int64_t> lengths = {64, 256, 1024, 4096};
   double seconds = 3;
+  std::optional<std::string> threads = {};
   bool json = false;
 };
 
@@ -30,6 +32,7 @@ struct BenchPeak {
 struct BenchOps {
   std::vector<std::string> names = {};  ///< all if none
   double seconds = 5;
+  std::optional<std::string> threads = {};
   bool json = false;
 };
 

@@ -6,6 +6,7 @@
 #include <heed/train/cli/bench_peak.h>
 #include <heed/train/cli/bench_table.h>
 #include <heed/train/cli/bench_timing.h>
+#include <heed/train/cli/threads.h>
 #include <spdlog/fmt/fmt.h>
 
 #include <functional>
@@ -44,6 +45,7 @@ double bytes_of_gradients(std::int64_t length) {
 }  // namespace
 
 int bench_attention(const BenchAttention& arguments) {
+  use_threads(arguments.threads);
   std::vector<std::function<void()>> works;
   std::vector<double> megabytes;
   for (const std::int64_t length : arguments.lengths) {

@@ -6,6 +6,7 @@
 #include <heed/train/cli/bench_ops.h>
 #include <heed/train/cli/bench_table.h>
 #include <heed/train/cli/bench_timing.h>
+#include <heed/train/cli/threads.h>
 #include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
@@ -52,6 +53,7 @@ RowCalls calls_of(const Row& row) {
 }
 
 int bench_ops(const BenchOps& arguments) {
+  use_threads(arguments.threads);
   const std::vector<const Row*> rows = chosen(arguments.names);
   std::vector<std::function<void()>> works;
   for (const Row* row : rows) {

@@ -9,6 +9,7 @@
 #include <heed/train/cli/bench_peak.h>
 #include <heed/train/cli/bench_table.h>
 #include <heed/train/cli/bench_timing.h>
+#include <heed/train/cli/threads.h>
 #include <heed/train/clip.h>
 #include <heed/train/optimizers/adam.h>
 #include <spdlog/fmt/fmt.h>
@@ -160,6 +161,7 @@ void print_profile(const Fastest& fastest, bool json) {
 }  // namespace
 
 int bench_step(const BenchStep& arguments) {
+  use_threads(arguments.threads);
   const BenchModel& model = bench_model(arguments.model);
   Loop loop(model, arguments);
   for (std::int64_t i = 0; i < kWarmUp; ++i) loop.step();

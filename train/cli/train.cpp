@@ -1,16 +1,14 @@
 #include <heed/autograd/error.h>
-#include <heed/autograd/threads.h>
 #include <heed/data/text/corpus.h>
 #include <heed/data/text/utf8.h>
 #include <heed/train/cli/commands.h>
-#include <heed/train/cli/numbers.h>
 #include <heed/train/cli/output.h>
 #include <heed/train/cli/session.h>
+#include <heed/train/cli/threads.h>
 #include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -26,8 +24,6 @@ struct Arguments {
   SessionOptions options;
   std::map<std::string, std::string> flags;  // settings as they were typed
 };
-
-constexpr Whole kThreads{1, kMaxThreads};
 
 /// Defaults, then the task's recipe, then the config file, then the flags.
 Settings resolve(const Arguments& arguments) {
@@ -49,10 +45,7 @@ Settings resolve(const Arguments& arguments) {
 }
 
 int train(const Arguments& arguments) {
-  if (arguments.threads)
-    set_threads(static_cast<int>(kThreads.read("threads", *arguments.threads)));
-  else if (const char* written = std::getenv("HEED_THREADS"); written && *written)
-    kThreads.read("HEED_THREADS", written);
+  use_threads(arguments.threads);
   Settings settings = resolve(arguments);
   if (settings.file.empty() && find_task(settings.task).takes_file)
     throw ValueError(text("task ", settings.task, " needs a file: ", command_name(), " train ",
@@ -109,12 +102,7 @@ void add_train(CLI::App& program, Action& action, const std::vector<std::string>
       ->add_option("--out", arguments->options.out,
                    "the folder in which the run gets its own [runs]")
       ->type_name("FOLDER");
-  command
-      ->add_option("--threads", arguments->threads,
-                   "threads that share the work, which changes no number: " + kThreads.range() +
-                       " [HEED_THREADS, or 1]")
-      ->type_name("N")
-      ->take_last();
+  add_threads(*command, arguments->threads);
   command->add_flag("--watch", arguments->options.watch, "draw the heads while they learn");
   command->add_flag(
       "--detect-anomaly", arguments->options.detect_anomaly,
