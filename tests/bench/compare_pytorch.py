@@ -161,7 +161,10 @@ def report(what, threads, ours, theirs, key, unit):
     line = (f"{what}, {threads} core{'s' * (threads > 1)}: PyTorch {theirs[key]:.3f} {unit}, "
             f"heed {ours[key]:.3f} {unit}, ratio {theirs[key] / ours[key]:.2f}")
     if "cpu_over_wall" in ours:
-        line += f"; CPU over wall: PyTorch {theirs['cpu_over_wall']:.2f}, heed {ours['cpu_over_wall']:.2f}"
+        shares = theirs["cpu_over_wall"], ours["cpu_over_wall"]
+        line += f"; CPU over wall: PyTorch {shares[0]:.2f}, heed {shares[1]:.2f}"
+        if min(shares) < 0.9:
+            line += " (something else had the cores: do not trust these times)"
     print(f"{line}\n  PyTorch's best: {described(theirs['variant'])}", flush=True)
 
 
