@@ -2,8 +2,8 @@
 
 #include <heed/autograd/tensor.h>
 
-#include <concepts>
 #include <cstdint>
+#include <initializer_list>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -56,12 +56,16 @@ class Grads : public std::vector<Tensor, CacheAllocator<Tensor>> {
   /// n undefined ones, to be filled.
   explicit Grads(std::size_t n) : vector(n) {}
   Grads(const std::vector<Tensor>& list) : vector(list.begin(), list.end()) {}
-  /// `return {a, b};` moves, which a list of initializers would not.
-  template <std::same_as<Tensor>... Tensors>
-  Grads(Tensor first, Tensors... more) {
-    reserve(1 + sizeof...(more));
-    push_back(std::move(first));
-    (push_back(std::move(more)), ...);
+
+  /// One of `{a, b, {}}`. What such a list holds is const; this may be moved out all the same.
+  struct Given {
+    Given() = default;
+    Given(Tensor x) : gradient(std::move(x)) {}
+    mutable Tensor gradient;
+  };
+  Grads(std::initializer_list<Given> list) {
+    reserve(list.size());
+    for (const Given& each : list) push_back(std::move(each.gradient));
   }
 };
 

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 #include <heed/autograd/autograd.h>
 
+#include <vector>
+
 #include "support.h"
 
 namespace heed {
@@ -32,6 +34,21 @@ struct Triple {
     return {std::move(dx)};
   }
 };
+
+/// y = a + b, of which b gets no gradient.
+struct AddConstant {
+  static constexpr std::string_view name = "add_constant";
+  static constexpr Saves saves = Saves::none;
+  Tensor forward(const Tensor& a, const Tensor& b) const { return a + b; }
+  Grads backward(const Context&, const Tensor& g) const { return {g * 1, {}}; }
+};
+
+TEST_F(Accumulation, OfNothingIsZero) {
+  const Tensor a = leaf({1, 2}), b = leaf({3, 4}), seed = ones({2}, f64);
+  const std::vector<Tensor> found = grad(heed::apply(AddConstant{}, a, b), {a, b}, {.seed = seed});
+  EXPECT_THAT(found[0].to_vector(), ElementsAre(1, 1));
+  EXPECT_THAT(found[1].to_vector(), ElementsAre(0, 0));
+}
 
 TEST_F(Accumulation, OfTwoIsWrittenToTheFirst) {
   const Tensor x = leaf({1, 2}), seed = ones({2}, f64);
