@@ -2,6 +2,7 @@
 
 #include <heed/autograd/broadcast.h>
 #include <heed/autograd/kernels/parallel.h>
+#include <heed/autograd/kernels/vector_kernels.h>
 #include <heed/autograd/map.h>
 #include <heed/autograd/tensor.h>
 
@@ -41,6 +42,27 @@ template <class F>
 Tensor map(const Tensor& x, F f) {
   return detail::mapped(
       x, [&](const auto* from, auto* to, std::int64_t n) { map_into(from, to, n, f); });
+}
+
+/// y = f(x), where `entry(table)` is f of the vector kernels.
+template <class Entry>
+Tensor map_vectors(const Tensor& x, Entry entry) {
+  return detail::mapped(x, [&]<class T>(const T* from, T* to, std::int64_t n) {
+    parallel_for(n, column_grain(n, 1), [=](std::int64_t begin, std::int64_t end) {
+      entry(vector_kernels<T>())(end - begin, from + begin, to + begin);
+    });
+  });
+}
+
+/// dx = g f'(x), of the same shapes.
+template <class Entry>
+Tensor map_vectors_backward(const Tensor& x, const Tensor& g, Entry entry) {
+  return detail::mapped(x, [&]<class T>(const T* from, T* to, std::int64_t n) {
+    const T* up = g.data<T>().data();
+    parallel_for(n, column_grain(n, 1), [=](std::int64_t begin, std::int64_t end) {
+      entry(vector_kernels<T>())(end - begin, from + begin, up + begin, to + begin);
+    });
+  });
 }
 
 /// As heed::zip.

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <heed/autograd/kernels/buffer.h>
 #include <heed/autograd/kernels/parallel.h>
+#include <heed/autograd/kernels/vector_kernels.h>
 
 #include <algorithm>
 #include <array>
@@ -10,52 +12,55 @@
 /// Reductions of an array seen as (outer, n, inner) over its middle axis, into (outer, inner).
 namespace heed::kernels {
 
-inline constexpr std::int64_t kLanes = 16;
-
-/// f(x[0]) + ... + f(x[n-1]) in f64. The partial sums are fixed, so the bits depend on n alone.
-template <class T, class F>
-double sum_row(const T* x, std::int64_t n, F f) {
-  std::array<double, kLanes> lanes{};
-  std::int64_t i = 0;
-  for (; i + kLanes <= n; i += kLanes)
-    for (std::int64_t j = 0; j < kLanes; ++j)
-      lanes[static_cast<std::size_t>(j)] += static_cast<double>(f(x[i + j]));
-  double total = 0;
-  for (; i < n; ++i) total += static_cast<double>(f(x[i]));
-  for (const double lane : lanes) total += lane;
-  return total;
-}
-
-/// out[o, k] = factor · the sum of x[o, :, k], in f64 and in the order of the rows.
-template <class T, class Out>
-void sum(const T* x, Out* out, std::int64_t outer, std::int64_t n, std::int64_t inner,
+/// out[o, k] = factor · the sum of x[o, :, k], in f64. Long sums are made of those of parts of n,
+/// whose length depends on the shape alone.
+template <class T>
+void sum(const T* x, T* out, std::int64_t outer, std::int64_t n, std::int64_t inner,
          double factor) {
-  if (inner == 1) {
-    for_each(outer, n, [=](std::int64_t o) {
-      out[o] = static_cast<Out>(factor * sum_row(x + o * n, n, [](T v) { return v; }));
-    });
-    return;
-  }
-  constexpr std::int64_t kColumns = 64;
-  const std::int64_t blocks = (inner + kColumns - 1) / kColumns;
-  for_each(outer * blocks, n * kColumns, [=](std::int64_t block) {
-    const std::int64_t o = block / blocks, first = block % blocks * kColumns;
-    const std::int64_t width = std::min(kColumns, inner - first);
-    std::array<double, kColumns> columns{};
-    double* __restrict total = columns.data();
-    for (std::int64_t i = 0; i < n; ++i) {
-      const T* row = x + (o * n + i) * inner + first;
-      for (std::int64_t k = 0; k < width; ++k) total[k] += static_cast<double>(row[k]);
+  constexpr std::int64_t kColumns = 1024;
+  const VectorKernels<T>& kernels = vector_kernels<T>();
+  const std::int64_t rows = grain_of(n, inner), parts = n > rows ? (n - 1) / rows + 1 : 1;
+  const Buffer<double> buffer(parts == 1 ? 0 : outer * parts * inner);
+  double* const partial = buffer.data();
+  for_each(outer * parts, std::min(n, rows) * inner, [=, &kernels](std::int64_t at) {
+    const std::int64_t begin = at % parts * rows, count = std::min(rows, n - begin);
+    const T* from = x + (at / parts * n + begin) * inner;
+    std::array<double, kColumns> sums;
+    for (std::int64_t k = 0; k < inner; k += kColumns) {
+      const std::int64_t width = std::min(kColumns, inner - k);
+      if (inner == 1) {
+        sums[0] = kernels.sum(count, from);
+      } else {
+        sums.fill(0);
+        kernels.add_rows(count, width, inner, from + k, sums.data());
+      }
+      for (std::int64_t j = 0; j < width; ++j) {
+        const double total = sums[static_cast<std::size_t>(j)];
+        if (parts == 1)
+          out[at * inner + k + j] = static_cast<T>(factor * total);
+        else
+          partial[at * inner + k + j] = total;
+      }
     }
-    Out* to = out + o * inner + first;
-    for (std::int64_t k = 0; k < width; ++k) to[k] = static_cast<Out>(factor * total[k]);
   });
+  if (parts == 1) return;
+  for (std::int64_t o = 0; o < outer; ++o)
+    for (std::int64_t k = 0; k < inner; ++k) {
+      double total = 0;
+      for (std::int64_t part = 0; part < parts; ++part)
+        total += partial[(o * parts + part) * inner + k];
+      out[o * inner + k] = static_cast<T>(factor * total);
+    }
 }
 
 /// out[o, k] = the Euclidean length of x[o, :, k]; the squares are summed in f64.
 template <class T>
 void length(const T* x, T* out, std::int64_t outer, std::int64_t n, std::int64_t inner) {
   for_each(outer, n * inner, [=](std::int64_t o) {
+    if (inner == 1) {
+      out[o] = static_cast<T>(std::sqrt(vector_kernels<T>().sum_of_squares(n, x + o * n)));
+      return;
+    }
     for (std::int64_t k = 0; k < inner; ++k) {
       double squares = 0;
       for (std::int64_t i = 0; i < n; ++i) {
@@ -85,6 +90,10 @@ template <class T>
 void largest(const T* x, T* out, std::int64_t outer, std::int64_t n, std::int64_t inner) {
   for_each(outer, n * inner, [=](std::int64_t o) {
     const T* rows = x + o * n * inner;
+    if (inner == 1) {
+      out[o] = vector_kernels<T>().largest(n, rows);
+      return;
+    }
     T* best = out + o * inner;
     std::copy_n(rows, inner, best);
     for (std::int64_t i = 1; i < n; ++i)

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <heed/autograd/isa.h>
+
 #include <cstdint>
 
 // Note [Kernels for every instruction set]
@@ -19,6 +21,23 @@ struct Strided {
   std::int64_t row, column;
 };
 
+/// y[i] = f(x[i]), and dx[i] = g[i] f'(x[i]).
+template <class T>
+using Map = void (*)(std::int64_t n, const T* x, T* y);
+template <class T>
+using MapBackward = void (*)(std::int64_t n, const T* x, const T* g, T* dx);
+
+/// Of a row: what is taken off its elements before exp, and the sum of what that gives.
+struct ExpSum {
+  double shift, total;
+};
+
+/// Of a row in layer norm.
+struct RowStatistics {
+  double mean;
+  double rstd;  ///< 1 / sqrt(variance + eps)
+};
+
 template <class T>
 struct VectorKernels {
   std::int64_t panel;      ///< columns of b that are packed side by side
@@ -35,11 +54,42 @@ struct VectorKernels {
   void (*multiply_packed)(std::int64_t m, std::int64_t n, std::int64_t k, Strided<T> a,
                           const T* packed, std::int64_t depth, std::int64_t begin, std::int64_t end,
                           T* c, const T* bias);
+
+  Map<T> exp, tanh, sigmoid, erf, normal_cdf, gelu, gelu_tanh, silu;
+  MapBackward<T> gelu_backward, gelu_tanh_backward, silu_backward;
+
+  double (*sum)(std::int64_t n, const T* x);
+  double (*sum_of_squares)(std::int64_t n, const T* x);
+  /// A NaN among them wins; -inf of nothing.
+  T (*largest)(std::int64_t n, const T* x);
+  /// sums[j] += x[i, j] over the rows i; `sums` has room for whole vectors.
+  void (*add_rows)(std::int64_t rows, std::int64_t n, std::int64_t stride, const T* x,
+                   double* sums);
+
+  /// Of each row of (rows, n). A row of -inf gives zeros, or -inf.
+  void (*softmax)(std::int64_t rows, std::int64_t n, const T* x, T* y);
+  void (*log_softmax)(std::int64_t rows, std::int64_t n, const T* x, T* y);
+  /// From the output y.
+  void (*softmax_backward)(std::int64_t rows, std::int64_t n, const T* y, const T* g, T* dx);
+  void (*log_softmax_backward)(std::int64_t rows, std::int64_t n, const T* y, const T* g, T* dx);
+  void (*exp_sums)(std::int64_t rows, std::int64_t n, const T* x, ExpSum* sums);
+  /// y[i] = factor exp(x[i] - shift) - offset.
+  void (*exp_row)(std::int64_t n, const T* x, T shift, T factor, T offset, T* y);
+
+  /// y = (x - mean) rstd [w] [+ b] of each row.
+  void (*layer_norm)(std::int64_t rows, std::int64_t n, const T* x, const T* w, const T* b,
+                     double eps, RowStatistics* statistics, T* y);
+  /// Adds to dw and db, which have room for whole vectors.
+  void (*layer_norm_backward)(std::int64_t rows, std::int64_t n, const T* x, const T* w, const T* g,
+                              const RowStatistics* statistics, T* dx, double* dw, double* db);
 };
 
 /// Those of the instruction set in use.
 template <class T>
 const VectorKernels<T>& vector_kernels();
+/// Those of another, which this CPU must have.
+template <class T>
+const VectorKernels<T>& vector_kernels(Isa isa);
 
 template <class T>
 const VectorKernels<T>& base_kernels();

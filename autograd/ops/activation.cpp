@@ -1,12 +1,10 @@
 #include <heed/autograd/apply.h>
 #include <heed/autograd/kernels/elementwise.h>
-#include <heed/autograd/kernels/vector_math.h>
 #include <heed/autograd/ops/activation.h>
 #include <heed/autograd/ops/arithmetic.h>
 #include <heed/autograd/ops/elementwise.h>
 #include <heed/autograd/ops/mask.h>
 
-#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -17,7 +15,7 @@ struct Sigmoid {
   static constexpr std::string_view name = "sigmoid";
   static constexpr Saves saves = Saves::output;
   Tensor forward(const Tensor& x) const {
-    return kernels::map(x, [](auto v) { return kernels::sigmoid(v); });
+    return kernels::map_vectors(x, [](auto& table) { return table.sigmoid; });
   }
   Grads backward(const Context& ctx, const Tensor& g) const {
     const Tensor y = ctx.output();
@@ -79,15 +77,13 @@ struct Silu {
   static constexpr std::string_view name = "silu";
   static constexpr Saves saves = Saves::inputs;
   Tensor forward(const Tensor& x) const {
-    return kernels::map(x, [](auto v) { return v * kernels::sigmoid(v); });
+    return kernels::map_vectors(x, [](auto& table) { return table.silu; });
   }
   Tensor composed(const Tensor& x) const { return x * sigmoid(x); }
   // dy/dx = s (1 + x (1 - s)), s = sigmoid(x)
   Grads backward(const Context& ctx, const Tensor& g) const {
-    return {kernels::zip(ctx.input(0), g, [](auto v, auto up) {
-      const auto s = kernels::sigmoid(v);
-      return up * (s * (1 + v * (1 - s)));
-    })};
+    return {kernels::map_vectors_backward(ctx.input(0), g,
+                                          [](auto& table) { return table.silu_backward; })};
   }
 };
 
@@ -96,7 +92,7 @@ struct NormalCdf {
   static constexpr std::string_view name = "normal_cdf";
   static constexpr Saves saves = Saves::inputs;
   Tensor forward(const Tensor& x) const {
-    return kernels::map(x, [](auto v) { return kernels::normal_cdf(v); });
+    return kernels::map_vectors(x, [](auto& table) { return table.normal_cdf; });
   }
   // dy/dx = φ(x)
   Grads backward(const Context& ctx, const Tensor& g) const {
@@ -110,13 +106,13 @@ struct GeluErf {
   static constexpr std::string_view name = "gelu";
   static constexpr Saves saves = Saves::inputs;
   Tensor forward(const Tensor& x) const {
-    return kernels::map(x, [](auto v) { return v * kernels::normal_cdf(v); });
+    return kernels::map_vectors(x, [](auto& table) { return table.gelu; });
   }
   Tensor composed(const Tensor& x) const { return x * apply(NormalCdf{}, x); }
   // dy/dx = Φ(x) + x φ(x)
   Grads backward(const Context& ctx, const Tensor& g) const {
-    return {
-        kernels::zip(ctx.input(0), g, [](auto v, auto up) { return up * kernels::gelu_slope(v); })};
+    return {kernels::map_vectors_backward(ctx.input(0), g,
+                                          [](auto& table) { return table.gelu_backward; })};
   }
 };
 
@@ -125,28 +121,19 @@ struct GeluErf {
 struct GeluTanh {
   static constexpr std::string_view name = "gelu_tanh";
   static constexpr Saves saves = Saves::inputs;
-  static constexpr double kScale = 2 * std::numbers::sqrt2 * std::numbers::inv_sqrtpi;  // 2 √(2/π)
-  static constexpr double kCubic = 0.044715;
-  static constexpr double kFlat = 100;  // beyond, the gate is 0 or 1, and x³ may overflow
-  static double gate(float x) {
-    const double v = x;
-    return 1 / (1 + kernels::exp(-kScale * (v + kCubic * v * v * v)));
-  }
-  static double gate(double x) { return 1 / (1 + std::exp(-kScale * (x + kCubic * x * x * x))); }
-
   Tensor forward(const Tensor& x) const {
-    return kernels::map(x, [](auto v) { return static_cast<decltype(v)>(v * gate(v)); });
+    return kernels::map_vectors(x, [](auto& table) { return table.gelu_tanh; });
   }
   Tensor composed(const Tensor& x) const {
-    const Tensor v = clamp(x, -kFlat, kFlat);
-    return x * sigmoid(kScale * (v + kCubic * (square(v) * v)));
+    constexpr double scale = 2 * std::numbers::sqrt2 * std::numbers::inv_sqrtpi, cubic = 0.044715;
+    constexpr double flat = 100;  // beyond, the gate is 0 or 1, and x³ may overflow
+    const Tensor v = clamp(x, -flat, flat);
+    return x * sigmoid(scale * (v + cubic * (square(v) * v)));
   }
+  // dy/dx = s + 2 x s (1 - s) du/dx, s = sigmoid(2u)
   Grads backward(const Context& ctx, const Tensor& g) const {
-    return {kernels::zip(ctx.input(0), g, [](auto x, auto up) {
-      const double v = std::clamp<double>(x, -kFlat, kFlat);
-      const double s = gate(v), slope = kScale * (1 + 3 * kCubic * v * v);
-      return static_cast<decltype(x)>(up * (s + v * s * (1 - s) * slope));
-    })};
+    return {kernels::map_vectors_backward(ctx.input(0), g,
+                                          [](auto& table) { return table.gelu_tanh_backward; })};
   }
 };
 

@@ -1,6 +1,5 @@
 #include <heed/autograd/apply.h>
 #include <heed/autograd/kernels/elementwise.h>
-#include <heed/autograd/kernels/vector_math.h>
 #include <heed/autograd/ops/arithmetic.h>
 #include <heed/autograd/ops/elementwise.h>
 #include <heed/autograd/ops/mask.h>
@@ -17,12 +16,7 @@ struct Exp {
   static constexpr std::string_view name = "exp";
   static constexpr Saves saves = Saves::output;
   Tensor forward(const Tensor& x) const {
-    return kernels::map(x, [](auto v) {
-      if constexpr (sizeof(v) == 4)
-        return kernels::exp(v);
-      else
-        return std::exp(v);
-    });
+    return kernels::map_vectors(x, [](auto& table) { return table.exp; });
   }
   Grads backward(const Context& ctx, const Tensor& g) const { return {g * ctx.output()}; }
 };
@@ -97,12 +91,7 @@ struct Erf {
   static constexpr std::string_view name = "erf";
   static constexpr Saves saves = Saves::inputs;
   Tensor forward(const Tensor& x) const {
-    return kernels::map(x, [](auto v) {
-      if constexpr (sizeof(v) == 4)
-        return kernels::erf(v);
-      else
-        return std::erf(v);
-    });
+    return kernels::map_vectors(x, [](auto& table) { return table.erf; });
   }
   // dy/dx = 2/√π exp(-x²)
   Grads backward(const Context& ctx, const Tensor& g) const {
@@ -150,12 +139,7 @@ struct Tanh {
   static constexpr std::string_view name = "tanh";
   static constexpr Saves saves = Saves::output;
   Tensor forward(const Tensor& x) const {
-    return kernels::map(x, [](auto v) {
-      if constexpr (sizeof(v) == 4)
-        return kernels::tanh(v);
-      else
-        return std::tanh(v);
-    });
+    return kernels::map_vectors(x, [](auto& table) { return table.tanh; });
   }
   Grads backward(const Context& ctx, const Tensor& g) const {
     return {g * (1 - square(ctx.output()))};

@@ -1,6 +1,6 @@
 #include <heed/autograd/apply.h>
 #include <heed/autograd/kernels/parallel.h>
-#include <heed/autograd/kernels/rows.h>
+#include <heed/autograd/kernels/vector_kernels.h>
 #include <heed/autograd/map.h>
 #include <heed/autograd/ops/activation.h>
 #include <heed/autograd/ops/arithmetic.h>
@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <vector>
 
 namespace heed {
 namespace {
@@ -74,25 +75,33 @@ struct CrossEntropy {
   static constexpr Saves saves = Saves::inputs;
   Tokens targets;
   CrossEntropyOptions options;
+  std::vector<kernels::ExpSum, CacheAllocator<kernels::ExpSum>> rows = {};
 
-  Tensor forward(const Tensor& logits) const {
+  // -log p[target] = log(total) - (x[target] - shift), and -mean(log p) likewise
+  Tensor forward(const Tensor& logits) {
     const std::int64_t classes = logits.dim(-1), count = targets.numel();
     const double s = options.label_smoothing;
     const std::int64_t* ids = targets.data().data();
     Tensor losses = empty(targets.shape(), f64);
     double* loss = losses.mutate<double>().data();
+    rows.resize(static_cast<std::size_t>(count));
     dispatch(logits.dtype(), [&](auto t) {
       using T = decltype(t);
       const T* x = logits.data<T>().data();
-      kernels::for_each_row<T>(count, classes, [=, this](std::int64_t i, T* log_p) {
+      kernels::for_each(count, classes, [=, this](std::int64_t i) {
         loss[i] = 0;
         if (ids[i] == options.ignore_index) return;
-        kernels::log_softmax_row(x + i * classes, log_p, classes);
-        loss[i] = -static_cast<double>(log_p[ids[i]]);
+        const kernels::VectorKernels<T>& kernels = kernels::vector_kernels<T>();
+        const T* row = x + i * classes;
+        kernels::ExpSum& sum = rows[static_cast<std::size_t>(i)];
+        kernels.exp_sums(1, classes, row, &sum);
+        const auto of = [&](double logit) {
+          return sum.total == 0 ? infinity : std::log(sum.total) - (logit - sum.shift);
+        };
+        loss[i] = of(static_cast<double>(row[ids[i]]));
         if (s > 0)
-          loss[i] = (1 - s) * loss[i] - s * kernels::sum_row(log_p, classes, [](T v) {
-                                          return v;
-                                        }) / static_cast<double>(classes);
+          loss[i] =
+              (1 - s) * loss[i] + s * of(kernels.sum(classes, row) / static_cast<double>(classes));
       });
     });
     if (options.reduction == Reduction::none) return losses.to(logits.dtype());
@@ -108,30 +117,26 @@ struct CrossEntropy {
   Grads backward(const Context& ctx, const Tensor& g) const {
     const Tensor logits = ctx.input(0);
     const std::int64_t classes = logits.dim(-1);
-    const Counted counted(targets, options);
+    const double divisor = Counted(targets, options).divisor;
     const double s = options.label_smoothing, each = s / static_cast<double>(classes);
     const std::int64_t* ids = targets.data().data();
-    Tensor dx = empty(logits.shape(), logits.dtype());
-    dispatch(logits.dtype(), [&](auto t) {
-      using T = decltype(t);
-      const T *x = logits.data<T>().data(), *up = g.data<T>().data();
-      T* to = dx.mutate<T>().data();
-      const bool one_g = options.reduction != Reduction::none;
-      kernels::for_each(targets.numel(), classes, [=, &counted, this](std::int64_t i) {
-        const T* row = x + i * classes;
-        T* __restrict out = to + i * classes;
-        if (ids[i] == options.ignore_index ||
-            kernels::max_row(row, classes) == -std::numeric_limits<T>::infinity()) {
+    const bool one_g = options.reduction != Reduction::none;
+    return {detail::mapped(logits, [&]<class T>(const T* x, T* to, std::int64_t) {
+      const T* up = g.data<T>().data();
+      kernels::for_each(targets.numel(), classes, [=, this](std::int64_t i) {
+        const kernels::ExpSum& sum = rows[static_cast<std::size_t>(i)];
+        T* out = to + i * classes;
+        if (ids[i] == options.ignore_index || sum.total == 0) {
           std::fill_n(out, classes, T(0));
           return;
         }
-        kernels::softmax_row(row, out, classes);
-        const T scale = static_cast<T>(static_cast<double>(up[one_g ? 0 : i]) / counted.divisor);
-        for (std::int64_t j = 0; j < classes; ++j) out[j] = (out[j] - static_cast<T>(each)) * scale;
-        out[ids[i]] -= static_cast<T>(1 - s) * scale;
+        const double scale = static_cast<double>(up[one_g ? 0 : i]) / divisor;
+        kernels::vector_kernels<T>().exp_row(classes, x + i * classes, static_cast<T>(sum.shift),
+                                             static_cast<T>(scale / sum.total),
+                                             static_cast<T>(each * scale), out);
+        out[ids[i]] -= static_cast<T>((1 - s) * scale);
       });
-    });
-    return {dx};
+    })};
   }
 };
 

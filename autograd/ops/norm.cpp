@@ -1,6 +1,7 @@
 #include <heed/autograd/apply.h>
+#include <heed/autograd/kernels/buffer.h>
 #include <heed/autograd/kernels/parallel.h>
-#include <heed/autograd/kernels/rows.h>
+#include <heed/autograd/kernels/vector_kernels.h>
 #include <heed/autograd/map.h>
 #include <heed/autograd/ops/arithmetic.h>
 #include <heed/autograd/ops/elementwise.h>
@@ -8,6 +9,8 @@
 #include <heed/autograd/ops/norm.h>
 #include <heed/autograd/ops/reduce.h>
 
+#include <algorithm>
+#include <span>
 #include <vector>
 
 namespace heed {
@@ -33,6 +36,31 @@ void require_fit(std::string_view op, const Tensor& x, const Tensor& parameter,
                           "; expected (", x.dim(-1), ")"));
 }
 
+/// Two sums over the rows of a matrix of n columns, apart for every chunk of rows: (chunks, 2,
+/// width), where the width is a multiple of `unit`.
+struct ChunkSums {
+  std::int64_t grain, chunks, width;
+  kernels::Buffer<double> buffer;
+
+  ChunkSums(std::int64_t rows, std::int64_t n, std::int64_t unit)
+      : grain(kernels::grain_of(rows, n)),
+        chunks((rows + grain - 1) / grain),
+        width((n + unit - 1) / unit * unit),
+        buffer(chunks * 2 * width) {
+    std::fill_n(buffer.data(), chunks * 2 * width, 0.);
+  }
+  double* of(std::int64_t first_row) const { return buffer.data() + first_row / grain * 2 * width; }
+  template <class T>
+  void add_up(std::int64_t which, std::span<T> out) const {
+    for (std::size_t i = 0; i < out.size(); ++i) {
+      double total = 0;
+      for (std::int64_t chunk = 0; chunk < chunks; ++chunk)
+        total += buffer.data()[(2 * chunk + which) * width + static_cast<std::int64_t>(i)];
+      out[i] = static_cast<T>(total);
+    }
+  }
+};
+
 }  // namespace
 
 namespace ops {
@@ -41,24 +69,19 @@ struct LayerNorm {
   static constexpr std::string_view name = "layer_norm";
   static constexpr Saves saves = Saves::inputs;
   double eps;
-  std::vector<kernels::RowStatistics, CacheAllocator<kernels::RowStatistics>> rows = {};
+  std::vector<kernels::RowStatistics, CacheAllocator<kernels::RowStatistics>> statistics = {};
 
   Tensor forward(const Tensor& x, const Tensor& w, const Tensor& b) {
-    Tensor y = empty(x.shape(), x.dtype());
-    const std::int64_t n = x.dim(-1), count = x.numel() / n;
-    rows.resize(static_cast<std::size_t>(count));
-    dispatch(x.dtype(), [&](auto t) {
-      using T = decltype(t);
-      const T* from = x.data<T>().data();
-      T* to = y.mutate<T>().data();
+    const std::int64_t n = x.dim(-1), rows = x.numel() / n;
+    statistics.resize(static_cast<std::size_t>(rows));
+    return detail::mapped(x, [&]<class T>(const T* from, T* to, std::int64_t) {
       const T *weight = data_or_null<T>(w), *bias = data_or_null<T>(b);
-      kernels::for_each(count, n, [=, this](std::int64_t i) {
-        auto& row = rows[static_cast<std::size_t>(i)];
-        row = kernels::row_statistics(from + i * n, n, eps);
-        kernels::normalize_row(from + i * n, weight, bias, to + i * n, n, row);
-      });
+      kernels::parallel_for(
+          rows, kernels::grain_of(rows, n), [=, this](std::int64_t begin, std::int64_t end) {
+            kernels::vector_kernels<T>().layer_norm(end - begin, n, from + begin * n, weight, bias,
+                                                    eps, statistics.data() + begin, to + begin * n);
+          });
     });
-    return y;
   }
 
   Tensor composed(const Tensor& x, const Tensor& w, const Tensor& b) const {
@@ -73,24 +96,22 @@ struct LayerNorm {
   // x̂ = (x - mean) rstd, gw = g w: dx = rstd (gw - mean(gw) - x̂ mean(gw x̂)), dw = Σ g x̂, db = Σ g
   Grads backward(const Context& ctx, const Tensor& g) const {
     const Tensor x = ctx.input(0), w = ctx.input(1);
-    const std::int64_t n = x.dim(-1), count = x.numel() / n;
-    const std::int64_t grain = kernels::grain_of(count, n), chunks = (count + grain - 1) / grain;
-    Tensor dx = empty(x.shape(), x.dtype()), dw = empty({n}, x.dtype());
-    std::vector<double, CacheAllocator<double>> dw_sums(static_cast<std::size_t>(chunks * n));
-    dispatch(x.dtype(), [&](auto t) {
-      using T = decltype(t);
-      const T *from = x.data<T>().data(), *up = g.data<T>().data();
-      const T* weight = data_or_null<T>(w);
-      T* to = dx.mutate<T>().data();
-      kernels::parallel_for(count, grain, [&](std::int64_t begin, std::int64_t end) {
-        double* dw_sum = dw_sums.data() + begin / grain * n;
-        for (std::int64_t i = begin; i < end; ++i)
-          kernels::normalize_backward_row(from + i * n, weight, up + i * n, to + i * n, dw_sum, n,
-                                          rows[static_cast<std::size_t>(i)]);
+    const std::int64_t n = x.dim(-1), rows = x.numel() / n;
+    Tensor dw = empty({n}, x.dtype()), db = empty({n}, x.dtype());
+    const Tensor dx = detail::mapped(x, [&]<class T>(const T* from, T* to, std::int64_t) {
+      const kernels::VectorKernels<T>& kernels = kernels::vector_kernels<T>();
+      const T *up = g.data<T>().data(), *weight = data_or_null<T>(w);
+      const ChunkSums sums(rows, n, kernels.width);
+      kernels::parallel_for(rows, sums.grain, [&](std::int64_t begin, std::int64_t end) {
+        double* of_chunk = sums.of(begin);
+        kernels.layer_norm_backward(end - begin, n, from + begin * n, weight, up + begin * n,
+                                    statistics.data() + begin, to + begin * n, of_chunk,
+                                    of_chunk + sums.width);
       });
-      kernels::sum(dw_sums.data(), dw.mutate<T>().data(), 1, chunks, n, 1.);
+      sums.add_up(0, dw.mutate<T>());
+      sums.add_up(1, db.mutate<T>());
     });
-    return {dx, ctx.needs(1) ? dw : Tensor(), ctx.needs(2) ? sum_to(g, ctx.shape(2)) : Tensor()};
+    return {dx, ctx.needs(1) ? dw : Tensor(), ctx.needs(2) ? db : Tensor()};
   }
 };
 

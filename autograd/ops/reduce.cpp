@@ -1,6 +1,5 @@
 #include <heed/autograd/apply.h>
 #include <heed/autograd/kernels/reduce.h>
-#include <heed/autograd/kernels/rows.h>
 #include <heed/autograd/map.h>
 #include <heed/autograd/ops/arithmetic.h>
 #include <heed/autograd/ops/elementwise.h>
@@ -12,6 +11,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 namespace heed {
 namespace {
@@ -145,8 +145,10 @@ struct LogSumExp {
       const T* from = x.data<T>().data();
       T* to = y.mutate<T>().data();
       const std::int64_t n = x.dim(1);
-      kernels::for_each_row<T>(x.dim(0), n, [=](std::int64_t i, T* scratch) {
-        to[i] = kernels::logsumexp_row(from + i * n, scratch, n);
+      kernels::for_each(x.dim(0), n, [=](std::int64_t i) {
+        kernels::ExpSum sum;
+        kernels::vector_kernels<T>().exp_sums(1, n, from + i * n, &sum);
+        to[i] = static_cast<T>(sum.shift + std::log(sum.total));
       });
     });
     return y;
