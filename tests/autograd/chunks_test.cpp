@@ -30,6 +30,14 @@ TEST(Chunks, LayerNormAddsUpTheGradientOfItsWeight) {
   for (std::size_t i = 0; i < 3; ++i) EXPECT_NEAR(kernel[i], graph[i], 1e-8);
 }
 
+TEST(Chunks, LongSumsAreThoseOfTheirParts) {
+  EXPECT_EQ(sum(ones({kLarge})).item(), kLarge);
+  for (const std::int64_t columns : {3, 1100}) {
+    const std::int64_t rows = 1000;
+    for (const double v : sum(ones({rows, columns}), 0).to_vector()) EXPECT_EQ(v, rows);
+  }
+}
+
 TEST(Chunks, TransposedOperandsOfALargeProductAreCutInTheRightPlace) {
   Rng rng(1);
   const Tensor wide = normal({100, 401}, rng, 0, 1, f64), low = normal({64, 100}, rng, 0, 1, f64);
