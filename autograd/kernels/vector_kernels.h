@@ -1,6 +1,7 @@
 #pragma once
 
 #include <heed/autograd/isa.h>
+#include <heed/autograd/kernels/attention_tile.h>
 
 #include <cstdint>
 
@@ -82,6 +83,12 @@ struct VectorKernels {
   /// Adds to dw and db, which have room for whole vectors.
   void (*layer_norm_backward)(std::int64_t rows, std::int64_t n, const T* x, const T* w, const T* g,
                               const RowStatistics* statistics, T* dx, double* dw, double* db);
+
+  /// See Note [Attention in tiles]. y (queries, value width) = the mean of the values by the
+  /// weights, which for query i are 2^(score - most[i]) · scale[i], 0 where it sees nothing.
+  void (*attend)(const AttentionTile<T>& tile, Rows<T> y, T* most, T* scale);
+  /// The gradient of the queries, and what they add to those of keys and values.
+  void (*attend_backward)(const AttentionPull<T>& pull);
 };
 
 /// Those of the instruction set in use.

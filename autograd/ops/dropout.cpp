@@ -1,4 +1,5 @@
 #include <heed/autograd/apply.h>
+#include <heed/autograd/kernels/dropout.h>
 #include <heed/autograd/kernels/parallel.h>
 #include <heed/autograd/ops/dropout.h>
 
@@ -19,21 +20,20 @@ namespace ops {
 struct Dropout {
   static constexpr std::string_view name = "dropout";
   static constexpr Saves saves = Saves::none;
-  double p;
-  RngState draws;
+  detail::Drop drop;
   Tensor forward(const Tensor& x) const {
     Tensor y = empty(x.shape(), x.dtype());
     dispatch(x.dtype(), [&](auto t) {
       using T = decltype(t);
       const T* from = x.data<T>().data();
       T* to = y.mutate<T>().data();
-      const T scale = static_cast<T>(1 / (1 - p));
       const std::int64_t n = x.numel();
       kernels::parallel_for(n, kernels::grain_of(n), [&](std::int64_t begin, std::int64_t end) {
-        Rng rng(0);
-        rng.set_state({draws.key, draws.position + static_cast<std::uint64_t>(begin)});
-        for (std::int64_t i = begin; i < end; ++i)
-          to[i] = rng.uniform() < p ? T(0) : from[i] * scale;
+        kernels::DropFactors<T> factors(drop.draws, drop.p, begin);
+        for (std::int64_t i = begin; i < end; ++i) {
+          const T factor = factors.next();
+          to[i] = factor == 0 ? T(0) : from[i] * factor;
+        }
       });
     });
     return y;
@@ -43,11 +43,17 @@ struct Dropout {
 
 }  // namespace ops
 
-Tensor dropout(const Tensor& x, double p) {
+detail::Drop detail::Drop::next(double p, std::int64_t cells) {
   if (!(p >= 0 && p <= 1)) throw ValueError(text("dropout: p ", p, " is outside 0 to 1"));
   Rng* rng = Training::rng();
-  if (!rng || p == 0) return x;
-  return apply(ops::Dropout{p, rng->reserve(static_cast<std::uint64_t>(x.numel()))}, x);
+  if (!rng || p == 0) return {};
+  return {p, rng->reserve(static_cast<std::uint64_t>(cells))};
 }
+
+Tensor detail::Drop::operator()(const Tensor& x) const {
+  return p == 0 ? x : apply(ops::Dropout{*this}, x);
+}
+
+Tensor dropout(const Tensor& x, double p) { return detail::Drop::next(p, x.numel())(x); }
 
 }  // namespace heed

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <heed/autograd/kernels/vector/attention.h>
 #include <heed/autograd/kernels/vector/elementwise.h>
 #include <heed/autograd/kernels/vector/layer_norm.h>
 #include <heed/autograd/kernels/vector/product.h>
@@ -42,6 +43,9 @@ constexpr VectorKernels<T> kKernels{
 
     .layer_norm = layer_norm<T>,
     .layer_norm_backward = layer_norm_backward<T>,
+
+    .attend = attend<T>,
+    .attend_backward = attend_backward<T>,
 };
 
 }  // namespace
