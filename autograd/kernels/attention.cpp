@@ -13,6 +13,17 @@ namespace {
 
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
+/// The widths of keys and values in whole vectors, and the elements that a tile works in.
+struct Room {
+  std::int64_t width, value_width, elements;
+
+  template <class T>
+  Room(const Attention& a, const VectorKernels<T>& kernels)
+      : width(ceil_div(a.width, kernels.width) * kernels.width),
+        value_width(ceil_div(a.value_width, kernels.width) * kernels.width),
+        elements(3 * kTileQueries * (kTileKeys + width + value_width)) {}
+};
+
 /// The cells of (B, H, Tq, Tk) from the first query of a tile on.
 struct Cells {
   const Attention& attention;
@@ -75,7 +86,7 @@ void attention_forward(const Attention& a, HeadRows<const T> q, HeadRows<const T
   const std::int64_t grain =
       gemm_grain(count, std::min(kTileQueries, a.queries), a.keys, a.width + a.value_width);
   parallel_for(count, grain, [&](std::int64_t begin, std::int64_t end) {
-    const Buffer<T> room(attention_room(a.width, a.value_width));
+    const Buffer<T> room(Room(a, kernels).elements);
     for (std::int64_t i = begin; i < end; ++i) {
       const Place at(a, i / tiles / a.heads, i / tiles % a.heads, i % tiles);
       const Cells cells{a, at.queries, at.row * a.keys};
@@ -93,15 +104,14 @@ void attention_backward(const Attention& a, HeadRows<const T> q, HeadRows<const 
                         const AttentionRow* rows, HeadRows<T> dq, HeadRows<T> dk, HeadRows<T> dv) {
   const VectorKernels<T>& kernels = vector_kernels<T>();
   const std::int64_t tiles = ceil_div(a.queries, kTileQueries), group = a.heads / a.kv_heads;
-  const std::int64_t width = ceil_div(a.width, kernels.width) * kernels.width,
-                     value_width = ceil_div(a.value_width, kernels.width) * kernels.width;
+  const std::int64_t width = Room(a, kernels).width, value_width = Room(a, kernels).value_width;
   const T slope = static_cast<T>(a.scale);
   const std::int64_t count = a.batch * a.kv_heads;
   const std::int64_t grain =
       gemm_grain(count, a.queries * group, a.keys, 3 * a.width + 2 * a.value_width);
   // A chunk has all the queries that a head of keys serves, so that their sums have one order.
   parallel_for(count, grain, [&](std::int64_t begin, std::int64_t end) {
-    const Buffer<T> room(attention_room(a.width, a.value_width));
+    const Buffer<T> room(Room(a, kernels).elements);
     const Buffer<T> k_sums(a.keys * width), v_sums(a.keys * value_width);
     for (std::int64_t i = begin; i < end; ++i) {
       const std::int64_t b = i / a.kv_heads, kv = i % a.kv_heads;

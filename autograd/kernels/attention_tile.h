@@ -6,7 +6,7 @@
 // The scores of a head are never held but for a tile: some keys by some queries. A forward goes
 // through the keys and keeps, for each query, the largest score so far, the sum of the weights
 // relative to it, and the sum of the values; what was summed is made smaller when a larger score
-// comes. A backward remakes a tile's weights from the logarithm of that sum. (Dao,
+// comes. A backward remakes a tile's weights from the largest score and the sum. (Dao,
 // "FlashAttention-2", arXiv:2307.08691, algorithms 1 and 2.)
 //
 // A tile has a row for each key and a column for each query, so that a vector holds the same key of
@@ -38,7 +38,8 @@ struct AttentionTile {
   /// null.
   void (*drop)(const void* context, std::int64_t key, std::int64_t keys, T* to, std::int64_t row);
   const void* context;
-  T* room;  ///< attention_room elements to work in
+  /// To work in: three tiles, and three rows of each width, in whole vectors, for every query.
+  T* room;
 };
 
 /// The same with what its backward needs.
@@ -51,10 +52,5 @@ struct AttentionPull {
   Rows<T> dq;
   Rows<T> dk, dv;  ///< is added to, without `slope`; rows are of whole vectors
 };
-
-constexpr std::int64_t attention_room(std::int64_t width, std::int64_t value_width) {
-  constexpr std::int64_t kMostLanes = 16;
-  return kTileQueries * (3 * kTileKeys + 3 * (width + value_width + 2 * kMostLanes));
-}
 
 }  // namespace heed::kernels

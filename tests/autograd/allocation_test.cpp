@@ -158,6 +158,20 @@ TEST(Memory, KeptBlocksAreGivenUpBeforeMemoryRunsOut) {
   EXPECT_GT(tensor_allocations, before);
 }
 
+// All that a forward and a backward ask for, together, is an eighth of the weights: they are never
+// held, neither are the scores.
+TEST(Memory, AttentionTakesMemoryForItsRowsAndNotForItsWeights) {
+  constexpr std::int64_t kTime = 2048;
+  Rng rng(1);
+  const Tensor x = normal({1, kTime, 16}, rng).requires_grad_();
+  const Tensor seed = normal({1, kTime, 16}, rng);
+  empty_cache();
+  const long before = tensor_bytes;
+  const Tensor y = attention(x, x, x, {.heads = 1, .causal = true});
+  backward(y, {.seed = seed});
+  EXPECT_LT(tensor_bytes - before, kTime * kTime * 4 / 8);
+}
+
 TEST(Memory, LiveBytesFollowWhatIsHeld) {
   const std::int64_t before = live_bytes();
   {

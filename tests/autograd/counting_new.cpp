@@ -8,6 +8,7 @@ namespace heed {
 
 std::atomic<long> allocations{0};
 std::atomic<long> tensor_allocations{0};
+std::atomic<long> tensor_bytes{0};
 std::atomic<long> mallocs{0};
 std::atomic<long> until_failure{-1};
 
@@ -28,6 +29,7 @@ void* operator new(std::size_t bytes) {
 }
 void* operator new(std::size_t bytes, std::align_val_t alignment) {
   heed::tensor_allocations.fetch_add(1, std::memory_order_relaxed);
+  heed::tensor_bytes.fetch_add(static_cast<long>(bytes), std::memory_order_relaxed);
   if (heed::until_failure >= 0 && heed::until_failure-- <= 0) {
     heed::until_failure = 0;
     throw std::bad_alloc();

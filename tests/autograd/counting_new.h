@@ -9,6 +9,8 @@ namespace heed {
 extern std::atomic<long> allocations;
 /// Those that ask for an alignment, as heed's own do.
 extern std::atomic<long> tensor_allocations;
+/// Their bytes.
+extern std::atomic<long> tensor_bytes;
 /// Calls of malloc and its kin, those of operator new among them, in a program that links
 /// counting_malloc.cpp.
 extern std::atomic<long> mallocs;

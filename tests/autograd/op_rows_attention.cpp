@@ -46,8 +46,19 @@ Array weights(const Array& q, const Array& k, const AttentionOptions& options) {
   return reference::along(scores, 3, reference::softmax);
 }
 
+/// In training, with a generator made anew for each call.
+Tensor in_training(const std::function<Tensor()>& call) {
+  Rng rng(3);
+  const Training scope(rng);
+  return call();
+}
+
 Array attend(const Array& q, const Array& k, const Array& v, const AttentionOptions& options) {
-  const Array p = weights(q, k, options);
+  Array p = weights(q, k, options);
+  Rng rng(3);
+  if (options.dropout > 0)
+    for (double& weight : p.values)
+      weight = rng.uniform() < options.dropout ? 0 : weight / (1 - options.dropout);
   const std::int64_t group = q.shape[1] / v.shape[1];
   return reference::build({q.shape[0], q.shape[1], q.shape[2], v.shape[3]}, [&](const Index& at) {
     double total = 0;
@@ -78,6 +89,11 @@ std::vector<Setting> settings() {
           {"grouped", grouped, {.causal = true}},
           {"one of each", {1, 1, 1, 1, 1, 1}, {.causal = true}},
           {"long", {1, 1, 1, 5, 19, 3}, {}},
+          {"many queries", {1, 1, 1, 65, 5, 1}, {.causal = true}},
+          {"many keys", {1, 2, 1, 5, 66, 1}, {.causal = true}},
+          {"wide", {1, 1, 1, 2, 3, 33}, {}},
+          {"dropout", grouped, {.causal = true, .dropout = 0.4}},
+          {"dropout of everything", {1, 1, 1, 2, 2, 1}, {.dropout = 1}},
           {"no batch", {.batch = 0}, {}},
           {"no queries", {.queries = 0}, {}},
           {"no keys", {.keys = 0}, {}}};
@@ -108,18 +124,25 @@ Row sdpa_row() {
                          {.shape = key_shape(s.sizes)},
                          {.shape = key_shape(s.sizes)}},
                         [o = s.options](const List& x) {
-                          return scaled_dot_product_attention(x[0], x[1], x[2], o);
+                          return in_training(
+                              [&] { return scaled_dot_product_attention(x[0], x[1], x[2], o); });
                         },
                         [o = s.options](const Arrays& x) { return attend(x[0], x[1], x[2], o); }});
   const auto with_v = [](const Tensor& k, const Tensor& v) {
     return scaled_dot_product_attention(k, k, v);
   };
-  return {.declaration = "scaled_dot_product_attention(Tensor, Tensor, Tensor, AttentionOptions)",
-          .name = "attention",
-          .saved = 4,
-          .variants = std::move(variants),
-          .refusals = {refuses_shapes("attention", {2, 2, 3, 4}, {2, 2, 4, 4}, with_v),
-                       refuses_shapes("attention", {2, 2, 3, 4}, {1, 2, 3, 4}, with_v)}};
+  return {
+      .declaration = "scaled_dot_product_attention(Tensor, Tensor, Tensor, AttentionOptions)",
+      .name = "attention",
+      .saved = 4,
+      .variants = std::move(variants),
+      .refusals = {
+          refuses_shapes("attention", {2, 2, 3, 4}, {2, 2, 4, 4}, with_v),
+          refuses_shapes("attention", {2, 2, 3, 4}, {1, 2, 3, 4}, with_v),
+          refuses<ShapeError>("hidden", {"attention", "(3, 2)", "(1, 1, 2, 2)"}, [] {
+            const Tensor x = zeros({1, 1, 2, 1});
+            scaled_dot_product_attention(x, x, x, {.hidden = mask(std::vector<bool>(6), {3, 2})});
+          })}};
 }
 
 /// (B, T, H D) as (B, H, T, D), and back.
@@ -143,12 +166,15 @@ Row multi_head_row() {
                                       .kv_heads = s.sizes.kv_heads,
                                       .hidden = s.options.hidden,
                                       .causal = s.options.causal,
-                                      .scale = s.options.scale};
+                                      .scale = s.options.scale,
+                                      .dropout = s.options.dropout};
     const In q = {.shape = {s.sizes.batch, s.sizes.queries, s.sizes.heads * s.sizes.width}};
     const In k = {.shape = {s.sizes.batch, s.sizes.keys, s.sizes.kv_heads * s.sizes.width}};
     variants.push_back({s.label,
                         {q, k, k},
-                        [options](const List& x) { return attention(x[0], x[1], x[2], options); },
+                        [options](const List& x) {
+                          return in_training([&] { return attention(x[0], x[1], x[2], options); });
+                        },
                         [o = s.options, s = s.sizes](const Arrays& x) {
                           return merge(attend(split(x[0], s.heads), split(x[1], s.kv_heads),
                                               split(x[2], s.kv_heads), o));
@@ -162,8 +188,12 @@ Row multi_head_row() {
           .saved = 4,
           .variants = std::move(variants),
           .refusals = {refuses_shapes("attention", {2, 3, 4}, {2, 3, 6}, heads(2)),
-                       refuses<ShapeError>("heads", {"3", "(2, 3, 4)"}, [heads] {
-                         heads(3)(zeros({2, 3, 4}), zeros({2, 3, 4}));
+                       refuses<ShapeError>("heads", {"3", "(2, 3, 4)"},
+                                           [heads] {
+                                             heads(3)(zeros({2, 3, 4}), zeros({2, 3, 4}));
+                                           }),
+                       refuses<ShapeError>("no heads", {"0", "(2, 3, 4)"}, [heads] {
+                         heads(0)(zeros({2, 3, 4}), zeros({2, 3, 4}));
                        })}};
 }
 

@@ -164,21 +164,37 @@ RC_GTEST_PROP(Formula, SoftmaxOfMaskedRows, ()) {
 /// Batch, heads, key heads and times of attention, and what it does not see.
 struct AttentionCase {
   std::int64_t b = between(1, 2), kv_heads = between(1, 2), heads = kv_heads * between(1, 2);
-  std::int64_t queries = between(1, 4), keys = between(1, 5), d = between(1, 3);
+  std::int64_t queries = time(), keys = time(), d = between(1, 3);
   bool causal = coin();
+  double dropout = *rc::gen::element(0., 0., 0.5);
+  std::uint32_t seed = *rc::gen::arbitrary<std::uint32_t>();
   double scale = *rc::gen::element(1., 0.4);
   Mask hidden = coin() ? any_mask(any_narrower({b, heads, queries, keys})) : Mask();
+
+  /// Mostly short, now and then more than a tile of 64.
+  static std::int64_t time() { return between(0, 9) > 0 ? between(1, 5) : between(60, 70); }
+
+  /// `call()` with weights dropped, the same ones each time.
+  template <class Call>
+  Tensor in_training(Call call) const {
+    Rng rng(seed);
+    const Training scope(rng);
+    return call();
+  }
 
   /// softmax(q kᵀ · scale) v, head by head.
   Tensor formula(const Tensor& q, const Tensor& k, const Tensor& v) const {
     List per_head;
+    const Tensor kept = in_training([&] {
+      return heed::dropout(ones({b, heads, queries, keys}, f64), dropout);
+    });
     for (std::int64_t h = 0; h < heads; ++h) {
       const std::int64_t from = h / (heads / kv_heads);
       const Tensor query = slice(q, 1, h, h + 1), key = slice(k, 1, from, from + 1);
       const Tensor products = unsqueeze(query, 3) * unsqueeze(key, 2);  // (B, 1, Tq, Tk, D)
       Mask unseen = hide(h);
-      per_head.push_back(
-          matmul(plain_softmax(sum(products, -1) * scale, unseen), slice(v, 1, from, from + 1)));
+      const Tensor weights = plain_softmax(sum(products, -1) * scale, unseen);
+      per_head.push_back(matmul(weights * slice(kept, 1, h, h + 1), slice(v, 1, from, from + 1)));
     }
     return concat(per_head, 1);
   }
@@ -205,8 +221,11 @@ RC_GTEST_PROP(Formula, ScaledDotProductAttention, ()) {
                 any_tensor({c.b, c.kv_heads, c.keys, between(1, 3)})};
   expect_formula(
       [&](const List& x) {
-        return scaled_dot_product_attention(
-            x[0], x[1], x[2], {.hidden = c.hidden, .causal = c.causal, .scale = c.scale});
+        return c.in_training([&] {
+          return scaled_dot_product_attention(
+              x[0], x[1], x[2],
+              {.hidden = c.hidden, .causal = c.causal, .scale = c.scale, .dropout = c.dropout});
+        });
       },
       [&](const List& x) { return c.formula(x[0], x[1], x[2]); }, xs);
 }
@@ -218,12 +237,15 @@ RC_GTEST_PROP(Formula, AttentionOfHeadsSideBySide, ()) {
                 any_tensor({c.b, c.keys, c.kv_heads * c.d})};
   expect_formula(
       [&](const List& x) {
-        return attention(x[0], x[1], x[2],
-                         {.heads = c.heads,
-                          .kv_heads = c.kv_heads,
-                          .hidden = c.hidden,
-                          .causal = c.causal,
-                          .scale = c.scale});
+        return c.in_training([&] {
+          return attention(x[0], x[1], x[2],
+                           {.heads = c.heads,
+                            .kv_heads = c.kv_heads,
+                            .hidden = c.hidden,
+                            .causal = c.causal,
+                            .scale = c.scale,
+                            .dropout = c.dropout});
+        });
       },
       [&](const List& x) {
         return merge_heads(c.formula(split_heads(x[0], c.heads), split_heads(x[1], c.kv_heads),

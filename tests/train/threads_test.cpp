@@ -5,6 +5,7 @@
 #include <heed/train/train.h>
 
 #include <cstdint>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -72,6 +73,49 @@ TEST_F(TrainingOnThreads, GivesTheBitsOfOneThread) {
     const double before = cpu_seconds_of_others();
     EXPECT_EQ(alone, train(1)) << n << " threads";
     EXPECT_GT(cpu_seconds_of_others() - before, 1e-3) << "nothing was shared out";
+  }
+}
+
+/// Of 100 steps of a model whose attention has more than one chunk each way, with or without
+/// somebody who looks at its weights.
+std::vector<double> losses(bool record) {
+  constexpr std::int64_t kBatch = 4, kTime = 96, kVocabulary = 10;
+  const Rng rng(3);
+  Rng init = rng.stream("init"), data = rng.stream("data"), drops = rng.stream("dropout");
+  Transformer model({.vocabulary = kVocabulary,
+                     .context = kTime,
+                     .layers = 1,
+                     .heads = 2,
+                     .d_model = 32,
+                     .dropout = 0.1},
+                    init);
+  std::optional<Recorder> recorder;
+  if (record) recorder.emplace(model);
+  AdamW optimizer(parameters(model), {.lr = 1e-2});
+  std::vector<double> found;
+  for (int step = 0; step < 100; ++step) {
+    std::vector<std::int64_t> ids;
+    for (std::int64_t i = 0; i < kBatch * kTime; ++i) ids.push_back(data.integer(kVocabulary));
+    const Tokens batch = tokens(ids, {kBatch, kTime});
+    const Training scope(drops);
+    const Tensor loss = cross_entropy(model(batch), batch);
+    optimizer.zero_grad();
+    backward(loss);
+    optimizer.step();
+    found.push_back(loss.item());
+  }
+  EXPECT_TRUE(!record || recorder->at("blocks.0.attention.weights").defined());
+  EXPECT_LT(found.back(), found.front() / 2);
+  return found;
+}
+
+TEST_F(TrainingOnThreads, AHundredLossesAreTheSameOnAnyNumberAndWithARecorder) {
+  set_threads(1);
+  const std::vector<double> alone = losses(false);
+  for (const int n : {1, 2, 3}) {
+    set_threads(n);
+    for (const bool record : {false, true})
+      EXPECT_EQ(alone, losses(record)) << n << " threads" << (record ? ", recorded" : "");
   }
 }
 

@@ -11,15 +11,33 @@ namespace heed::kernels {
 namespace {
 
 /// Keys of a tile in which some queries do not see some keys: the fewer, the less is made in vain.
-constexpr std::int64_t kDiagonalKeys = 32;
+constexpr std::int64_t kDiagonalKeys = 16;
 
 template <class T>
 constexpr T kInfinity = static_cast<T>(__builtin_inf());
 
-/// c (m, n) = [c +] a b, n whole vectors.
+/// The matrix from element (i, j) of `x` on, row by row, or with its rows as columns.
 template <class T>
-void product(std::int64_t m, std::int64_t n, std::int64_t k, Strided<T> a, Rows<const T> b,
-             Rows<T> c, bool add) {
+Strided<T> across(Rows<T> x, std::int64_t i = 0, std::int64_t j = 0) {
+  return {x.data + i * x.row + j, x.row, 1};
+}
+template <class T>
+Strided<T> across(Rows<const T> x, std::int64_t i = 0, std::int64_t j = 0) {
+  return {x.data + i * x.row + j, x.row, 1};
+}
+template <class T>
+Strided<T> down(Rows<const T> x, std::int64_t i) {
+  return {x.data + i * x.row, 1, x.row};
+}
+template <class T>
+Rows<T> part_of(Rows<T> x, std::int64_t i, std::int64_t j) {
+  return {x.data + i * x.row + j, x.row};
+}
+
+/// c (m, n) = [c +] a b, n whole vectors, b row by row.
+template <class T>
+void product(std::int64_t m, std::int64_t n, std::int64_t k, Strided<T> a, Strided<T> b, Rows<T> c,
+             bool add) {
   for (std::int64_t column = 0; column < n; column += kPanel<T>) {
     T* to = c.data + column;
     panel_product(m, least(n - column, kPanel<T>) / kWidth<T>, k, a, b.data + column, b.row, to,
@@ -27,15 +45,12 @@ void product(std::int64_t m, std::int64_t n, std::int64_t k, Strided<T> a, Rows<
   }
 }
 
-/// Rows of whole vectors: those of `from` where they are such, else copies with zeros behind.
+/// Rows of whole vectors: those of `from` where they are such, else copies with anything behind.
 template <class T>
 Rows<const T> whole_vectors(std::int64_t rows, std::int64_t columns, Rows<const T> from, T* room) {
   if (columns % kWidth<T> == 0) return from;
   const std::int64_t row = rounded_up(columns, kWidth<T>);
-  for (std::int64_t i = 0; i < rows; ++i) {
-    copy(from.data + i * from.row, columns, room + i * row);
-    for (std::int64_t j = columns; j < row; ++j) room[i * row + j] = 0;
-  }
+  for (std::int64_t i = 0; i < rows; ++i) copy(from.data + i * from.row, columns, room + i * row);
   return {room, row};
 }
 
@@ -56,6 +71,7 @@ struct Part {
 /// Makes -inf of the scores of what is not seen.
 template <class T>
 void hide(const AttentionTile<T>& tile, const Part<T>& part, Rows<T> scores) {
+  if (!tile.hidden && part.key + part.keys - 1 <= tile.ahead) return;
   for (std::int64_t j = 0; j < part.keys; ++j) {
     T* to = scores.data + j * scores.row;
     const std::int64_t key = part.key + j, blind = least(key - tile.ahead, tile.queries);
@@ -70,9 +86,8 @@ void hide(const AttentionTile<T>& tile, const Part<T>& part, Rows<T> scores) {
 /// The scores of a part, from the scaled queries as columns.
 template <class T>
 void score(const AttentionTile<T>& tile, const Part<T>& part, Rows<T> q, Rows<T> scores) {
-  product<T>(part.keys, q.row - part.first, tile.width,
-             {tile.k.data + part.key * tile.k.row, tile.k.row, 1}, {q.data + part.first, q.row},
-             {scores.data + part.first, scores.row}, false);
+  product(part.keys, q.row - part.first, tile.width, across(tile.k, part.key),
+          across(q, 0, part.first), part_of(scores, 0, part.first), false);
   hide(tile, part, scores);
 }
 
@@ -83,6 +98,25 @@ inline Vector<T> dropped(Vector<T> x, const T* factor) {
   return f == Vector<T>{} ? f : x * f;
 }
 
+/// The greater of `least` and each lane's greatest in so many rows; a NaN counts for nothing.
+template <class T>
+inline Vector<T> greatest(const T* from, std::int64_t rows, std::int64_t row, Vector<T> least) {
+  constexpr int kAtOnce = 4;  // comparisons that do not wait for each other
+  Vector<T> tops[kAtOnce] = {least, least, least, least};
+  const auto take = [&](Vector<T>& top, const T* at) {
+    const Vector<T> v = load(at);
+    top = v > top ? v : top;
+  };
+  std::int64_t i = 0;
+  for (; i + kAtOnce <= rows; i += kAtOnce)
+#pragma GCC unroll 4
+    for (int t = 0; t < kAtOnce; ++t) take(tops[t], from + (i + t) * row);
+  for (; i < rows; ++i) take(tops[0], from + i * row);
+#pragma GCC unroll 4
+  for (int t = 1; t < kAtOnce; ++t) tops[0] = tops[t] > tops[0] ? tops[t] : tops[0];
+  return tops[0];
+}
+
 /// Turns the scores of a part into weights relative to the largest of their query so far. `most`
 /// and `sum` are those of the queries, and `shrink` what has been summed before is to be multiplied
 /// by.
@@ -91,11 +125,7 @@ void weigh(const Part<T>& part, Rows<T> scores, T* most, T* sum, T* shrink) {
   for (std::int64_t c = part.first; c < scores.row; c += kWidth<T>) {
     T* column = scores.data + c;
     const Vector<T> before = load(most + c);
-    Vector<T> top = before, total{};
-    for (std::int64_t j = 0; j < part.keys; ++j) {
-      const Vector<T> s = load(column + j * scores.row);
-      top = s > top ? s : top;
-    }
+    Vector<T> top = greatest(column, part.keys, scores.row, before), total{};
     store(most + c, top);
     top = top == -kInfinity<T> ? Vector<T>{} : top;
     for (std::int64_t j = 0; j < part.keys; ++j) {
@@ -174,9 +204,8 @@ void attend(const AttentionTile<T>& tile, Rows<T> y, T* most, T* scale) {
       for (std::int64_t i = c; i < tile.value_width * lanes; i += lanes)
         store(values.data + i, load(values.data + i) * less);
     }
-    product<T>(tile.value_width, lanes - part.first, part.keys,
-               {tile.v.data + key * tile.v.row, 1, tile.v.row}, {scores.data + part.first, lanes},
-               {values.data + part.first, lanes}, true);
+    product(tile.value_width, lanes - part.first, part.keys, down(tile.v, key),
+            across(scores, 0, part.first), part_of(values, 0, part.first), true);
     key += part.keys;
   }
   for (std::int64_t c = 0; c < lanes; c += kWidth<T>) {
@@ -213,24 +242,20 @@ void attend_backward(const AttentionPull<T>& pull) {
     const Part<T> part(tile, key);
     const std::int64_t first = part.first, queries = tile.queries - first;
     score(tile, part, q, weights);
-    product<T>(part.keys, lanes - first, tile.value_width,
-               {tile.v.data + key * tile.v.row, tile.v.row, 1}, {g.data + first, lanes},
-               {ds.data + first, lanes}, false);
+    product(part.keys, lanes - first, tile.value_width, across(tile.v, key), across(g, 0, first),
+            part_of(ds, 0, first), false);
     if (tile.drop) {
       tile.drop(tile.context, key, part.keys, factors.data, lanes);
       pull_scores<true>(pull, part, mean, {factors.data, lanes}, weights, ds);
     } else {
       pull_scores<false>(pull, part, mean, {}, weights, ds);
     }
-    product<T>(part.keys, g_width, queries, {weights.data + first, lanes, 1},
-               {g_rows.data + first * g_rows.row, g_rows.row},
-               {pull.dv.data + key * pull.dv.row, pull.dv.row}, true);
-    product<T>(part.keys, q_width, queries, {ds.data + first, lanes, 1},
-               {q_rows.data + first * q_rows.row, q_rows.row},
-               {pull.dk.data + key * pull.dk.row, pull.dk.row}, true);
-    product<T>(tile.width, lanes - first, part.keys,
-               {tile.k.data + key * tile.k.row, 1, tile.k.row}, {ds.data + first, lanes},
-               {dq.data + first, lanes}, true);
+    product(part.keys, g_width, queries, across(weights, 0, first), across(g_rows, first),
+            part_of(pull.dv, key, 0), true);
+    product(part.keys, q_width, queries, across(ds, 0, first), across(q_rows, first),
+            part_of(pull.dk, key, 0), true);
+    product(tile.width, lanes - first, part.keys, down(tile.k, key), across(ds, 0, first),
+            part_of(dq, 0, first), true);
     key += part.keys;
   }
   transpose<T>(tile.width, tile.queries, {dq.data, lanes}, all(pull.slope), tile.width, pull.dq);

@@ -35,12 +35,12 @@ template <class T>
 inline Vector<T> exp2(Vector<T> x) {
   using Bits = Vector<typename Exp2<T>::Bits>;
   const Vector<T> least = Vector<T>{} - Exp2<T>::kBias;
-  x = x < least ? least : x;                      // a NaN stays
+  x = least > x ? least : x;                      // a NaN stays
   const Vector<T> shifted = x + Exp2<T>::kShift;  // rounds; the low bits hold exponent and bias
   const Vector<T> r = x - (shifted - Exp2<T>::kShift);
   Vector<T> p = Vector<T>{} + Exp2<T>::kSeries[0];
-  for (std::size_t i = 1; i < sizeof(Exp2<T>::kSeries) / sizeof(T); ++i)
-    p = p * r + Exp2<T>::kSeries[i];
+  constexpr int kTerms = sizeof(Exp2<T>::kSeries) / sizeof(T);
+  for (int i = 1; i < kTerms; ++i) p = p * r + Exp2<T>::kSeries[i];
   const Bits power = reinterpret_cast<Bits>(shifted) << Exp2<T>::kMantissa;
   return (p * r + T(1)) * reinterpret_cast<Vector<T>>(power);
 }

@@ -49,19 +49,27 @@ inline void turn(Vector<T> (&rows)[kWidth<T>]) {
   }
 }
 
+/// The first n lanes, fewer than all.
+template <class T>
+[[gnu::noinline]] Vector<T> load_part(const T* from, std::int64_t n) {
+  T part[kWidth<T>] = {};
+  for (std::int64_t i = 0; i < n; ++i) part[i] = from[i];
+  return load(part);
+}
+template <class T>
+[[gnu::noinline]] void store_part(T* to, Vector<T> v, std::int64_t n) {
+  T part[kWidth<T>];
+  store(part, v);
+  for (std::int64_t i = 0; i < n; ++i) to[i] = part[i];
+}
+/// The first n lanes, or all.
 template <class T>
 inline Vector<T> load_some(const T* from, std::int64_t n) {
-  if (n >= kWidth<T>) return load(from);
-  T some[kWidth<T>] = {};
-  for (std::int64_t i = 0; i < n; ++i) some[i] = from[i];
-  return load(some);
+  return n >= kWidth<T> ? load(from) : load_part(from, n);
 }
 template <class T>
 inline void store_some(T* to, Vector<T> v, std::int64_t n) {
-  if (n >= kWidth<T>) return store(to, v);
-  T some[kWidth<T>];
-  store(some, v);
-  for (std::int64_t i = 0; i < n; ++i) to[i] = some[i];
+  n >= kWidth<T> ? store(to, v) : store_part(to, v, n);
 }
 
 /// to (columns, filled) = fromᵀ, each row of which is multiplied by `factor(column)`, a vector of
