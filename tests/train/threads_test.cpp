@@ -79,7 +79,7 @@ TEST_F(TrainingOnThreads, GivesTheBitsOfOneThread) {
 /// Of 100 steps of a model whose attention has more than one chunk each way, with or without
 /// somebody who looks at its weights.
 std::vector<double> losses(bool record) {
-  constexpr std::int64_t kBatch = 4, kTime = 96, kVocabulary = 10;
+  constexpr std::int64_t kBatch = 2, kTime = 96, kVocabulary = 10;
   const Rng rng(3);
   Rng init = rng.stream("init"), data = rng.stream("data"), drops = rng.stream("dropout");
   Transformer model({.vocabulary = kVocabulary,

@@ -78,8 +78,9 @@ void hide(const AttentionTile<T>& tile, const Part<T>& part, Rows<T> scores) {
     for (std::int64_t i = part.first; i < blind; ++i) to[i] = -kInfinity<T>;
     if (!tile.hidden) continue;
     const std::uint8_t* hidden = tile.hidden + key * tile.hidden_key;
-    for (std::int64_t i = part.first; i < tile.queries; ++i)
-      if (hidden[i * tile.hidden_query]) to[i] = -kInfinity<T>;
+    std::uint8_t row[kTileQueries];  // side by side, for a loop of vectors without branches
+    for (std::int64_t i = part.first; i < tile.queries; ++i) row[i] = hidden[i * tile.hidden_query];
+    for (std::int64_t i = part.first; i < tile.queries; ++i) to[i] = row[i] ? -kInfinity<T> : to[i];
   }
 }
 
