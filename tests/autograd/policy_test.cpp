@@ -125,6 +125,13 @@ TEST(Policy, NormOfAZeroVectorHasNoNanInTheGradientOfACotangent) {
   EXPECT_THAT(grad(sum(first), v).to_vector(), ElementsAre(0, DoubleEq(1.4)));
 }
 
+TEST(Policy, ARowWithAnInfiniteElementHasNoSoftmax) {
+  for (const DType dtype : {f32, f64})
+    for (const auto f : {softmax, log_softmax})
+      for (const double p : f(tensor({infinity, 1, -infinity}, {3}, dtype), -1).to_vector())
+        EXPECT_TRUE(std::isnan(p));
+}
+
 TEST(Policy, InfiniteInputsHaveTheirLimits) {
   EXPECT_EQ(logsumexp(tensor({infinity, 1}, {2}, f64)).item(), infinity);
   EXPECT_TRUE(std::isnan(logsumexp(tensor({infinity, NAN}, {2}, f64)).item()));

@@ -18,6 +18,8 @@ inline T shift_of(std::int64_t n, const T* x) {
   const T max = largest_by(n, x, kLarger);
   return __builtin_isinf(max) ? T(0) : max;
 }
+/// A row with an element of +inf has no softmax: NaN throughout.
+inline double finite(double total) { return __builtin_isinf(total) ? __builtin_nan("") : total; }
 /// exp(x - shift) and 0 outside of the lanes.
 template <class T, class L>
 inline Vector<T> exp_at(const T* x, T shift, L lanes) {
@@ -38,7 +40,7 @@ void softmax(std::int64_t rows, std::int64_t n, const T* x, T* y) {
       store<T>(y + i, e, lanes);
       return e;
     });
-    const T scale = total == 0 ? T(0) : static_cast<T>(1 / total);
+    const T scale = total == 0 ? T(0) : static_cast<T>(1 / finite(total));
     for_each_vector<T>(
         n, [=](std::int64_t i, auto lanes) { store<T>(y + i, load(y + i, lanes) * scale, lanes); });
   }
@@ -60,7 +62,7 @@ void log_softmax(std::int64_t rows, std::int64_t n, const T* x, T* y) {
   for (; rows > 0; --rows, x += n, y += n) {
     const T shift = shift_of(n, x);
     const double total = sum_of_exp(n, x, shift);
-    const T log_total = total == 0 ? T(0) : log(static_cast<T>(total));
+    const T log_total = total == 0 ? T(0) : log(static_cast<T>(finite(total)));
     for_each_vector<T>(n, [=](std::int64_t i, auto lanes) {
       store<T>(y + i, load(x + i, lanes) - shift - log_total, lanes);
     });
