@@ -15,9 +15,9 @@ namespace {
 constexpr std::int64_t kDepth = 256, kDepthDown = 128;
 // Rows of c in a chunk: the part of a they need fits beside a panel.
 constexpr std::int64_t kRows = 96;
-// Products that are worth a chunk of their own, about 4 µs, and how many chunks there are at least
+// Products that are worth a chunk of their own, about 8 µs, and how many chunks there are at least
 // if there are so many.
-constexpr std::int64_t kProducts = 1 << 19, kChunks = 8;
+constexpr std::int64_t kProducts = 1 << 20, kChunks = 8;
 
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 

@@ -3,6 +3,7 @@
 #include <heed/autograd/threads.h>
 #include <pthread.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <charconv>
@@ -168,13 +169,14 @@ class Pool {
   alignas(64) std::atomic<int> inside_ = 0;
 };
 
-int threads_in_environment() {
+int threads_at_start() {
+  const auto cores = static_cast<int>(std::thread::hardware_concurrency());  // of this process
   const char* value = std::getenv("HEED_THREADS");
   const std::string_view written = value ? value : "";
   int n = 0;
   const auto [end, error] = std::from_chars(written.data(), written.data() + written.size(), n);
   const bool whole = error == std::errc() && end == written.data() + written.size();
-  return whole && 1 <= n && n <= kMaxThreads ? n : 1;
+  return whole && 1 <= n && n <= kMaxThreads ? n : std::clamp(cores, 1, kMaxThreads);
 }
 
 // Note [Fork and exit]
@@ -185,7 +187,7 @@ alignas(Pool) std::byte place[sizeof(Pool)];
 
 Pool& pool() {
   static Pool* const made = [] {
-    Pool* first = new (place) Pool(threads_in_environment());
+    Pool* first = new (place) Pool(threads_at_start());
     pthread_atfork(nullptr, nullptr, [] {
       new (place) Pool(std::launder(reinterpret_cast<Pool*>(place))->threads());
     });

@@ -210,7 +210,7 @@ TEST(BenchCommand, RefusesAThreadCountThatIsNone) {
 
 TEST(BenchCommand, IsATableOnATerminalThatHasTheRoom) {
   if (!has_pseudo_terminals()) GTEST_SKIP() << kNoPseudoTerminals;
-  const auto lines = on_a_terminal(80, three_steps());
+  const auto lines = on_a_terminal(80, three_steps({"--threads", "1"}));
   ASSERT_EQ(lines.size(), 2u);
   EXPECT_EQ(lines[0],
             "model       threads   min ms median ms tokens/s GFLOP/s of peak peak MB allocs");
@@ -221,7 +221,8 @@ TEST(BenchCommand, IsATableOnATerminalThatHasTheRoom) {
     EXPECT_THAT(on_a_terminal(columns, three_steps({"--profile"})),
                 Each(ResultOf(columns_of, Le(columns))))
         << columns;
-  EXPECT_THAT(on_a_terminal(40, three_steps())[0], StartsWith("tiny: threads 1, min ms "));
+  EXPECT_THAT(on_a_terminal(40, three_steps({"--threads", "1"}))[0],
+              StartsWith("tiny: threads 1, min ms "));
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ void add_threads(CLI::App& command, std::optional<std::string>& asked) {
   command
       .add_option("--threads", asked,
                   "threads that share the work, which changes no number: " + kThreads.range() +
-                      " [HEED_THREADS, or 1]")
+                      " [HEED_THREADS, or the cores there are]")
       ->type_name("N")
       ->take_last();
 }
