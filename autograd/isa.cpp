@@ -33,7 +33,7 @@ std::string_view name(Isa isa) {
 }
 
 Isa detail::choose_isa(const char* asked, Isa best) {
-  if (!asked) return best;
+  if (!asked || !*asked) return best;
   for (const Isa isa : {Isa::base, Isa::avx2, Isa::avx512})
     if (name(isa) == asked) {
       if (isa <= best) return isa;

@@ -16,7 +16,7 @@ std::string_view name(Isa isa);
 Isa isa();
 
 namespace detail {
-/// The one that `asked` (may be null) names, or else `best`. Throws ValueError if it names no
+/// The one that `asked` names, or `best` if it is null or empty. Throws ValueError if it names no
 /// instruction set, or one beyond `best`.
 Isa choose_isa(const char* asked, Isa best);
 }  // namespace detail

@@ -26,8 +26,8 @@ void attach(Tensor& y, Ref<Node> node);
 /// A handle to a row-major, contiguous array of f32 or f64 and to its place in the graph. Copying a
 /// handle copies neither. A default-made Tensor is undefined: an absent input, or no gradient.
 ///
-/// One graph belongs to one thread at a time; tensors that no graph changes may be read from
-/// several.
+/// One graph, and with it every leaf that it uses, belongs to one thread at a time; tensors without
+/// a node may be read from several.
 class Tensor {
  public:
   Tensor() = default;

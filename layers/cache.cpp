@@ -24,6 +24,12 @@ void KvCache::hide(const Mask& more, const Shape& tokens) {
   if (before > 0 && layers.front().keys.dim(0) != batch)
     throw ShapeError(text("cache: holds a batch of ", layers.front().keys.dim(0),
                           ", the new tokens are ", tokens, "; start with a new cache"));
+  for (const KeysValues& layer : layers)
+    if ((layer.keys.defined() ? layer.keys.dim(1) : 0) != before)
+      throw ShapeError("cache: its layers hold different numbers of positions");
+  if (hidden.defined() && hidden.shape() != Shape{batch, before})
+    throw ShapeError(text("cache: its padding ", hidden.shape(), " is not that of ", batch,
+                          " rows of ", before, " positions"));
   if (!hidden.defined() && !more.defined()) return;
   Mask::Values joined(static_cast<std::size_t>(batch * total), 0);
   const auto place = [&](const Mask& part, std::int64_t from) {

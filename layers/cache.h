@@ -37,7 +37,7 @@ struct KvCache {
   /// T, how many positions were read.
   std::int64_t length() const;
   /// Remembers what is padding, `more` (B, t), of tokens (B, t) that are about to be read: none if
-  /// undefined. Throws ShapeError if the cache holds another batch.
+  /// undefined. Throws ShapeError if the cache holds another batch, or does not fit itself.
   void hide(const Mask& more, const Shape& tokens);
 };
 

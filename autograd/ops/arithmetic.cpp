@@ -120,7 +120,7 @@ Tensor neg(const Tensor& x) { return -x; }
 
 void add_into(Tensor& sum, Tensor x) {
   if (!sum.single()) std::swap(sum, x);
-  if (grad_enabled() || !sum.single()) {
+  if (grad_enabled() || !sum.single() || sum.requires_grad()) {
     sum = sum + x;
     return;
   }

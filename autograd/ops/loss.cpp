@@ -95,6 +95,7 @@ struct CrossEntropy {
         const T* row = x + i * classes;
         kernels::ExpSum& sum = rows[static_cast<std::size_t>(i)];
         kernels.exp_sums(1, classes, row, &sum);
+        if (std::isinf(sum.total)) sum.total = NAN;  // no softmax of a row with +inf
         const auto of = [&](double logit) {
           return sum.total == 0 ? infinity : std::log(sum.total) - (logit - sum.shift);
         };

@@ -93,6 +93,23 @@ TEST_F(Accumulation, LeavesWhatOthersHold) {
   EXPECT_THAT(also_kept.to_vector(), ElementsAre(3, 3));
 }
 
+/// y = x x, whose backward returns a handle on what it saved.
+struct HalfSquare {
+  static constexpr std::string_view name = "half_square";
+  static constexpr Saves saves = Saves::inputs;
+  Tensor forward(const Tensor& x) const { return x * x; }
+  Grads backward(const Context& ctx, const Tensor&) const { return {ctx.input(0)}; }
+};
+
+TEST_F(Accumulation, TakesASavedTensorForAGradient) {
+  const Tensor x = leaf({1, 2});
+  const Tensor y = [&] {
+    const Tensor h = x * 3;
+    return heed::apply(HalfSquare{}, h) + h * 5;
+  }();
+  EXPECT_THAT(grad(y, x, {.seed = ones({2}, f64)}).to_vector(), ElementsAre(24, 33));
+}
+
 TEST_F(Accumulation, OfALeafGoesOnInItsOwnBuffer) {
   const Tensor x = leaf({1, 2});
   backward(sum(x * 3));

@@ -132,6 +132,18 @@ TEST(Policy, ARowWithAnInfiniteElementHasNoSoftmax) {
         EXPECT_TRUE(std::isnan(p));
 }
 
+TEST(Policy, ARowWithAnInfiniteLogitHasNoCrossEntropy) {
+  for (const DType dtype : {f32, f64})
+    for (const std::int64_t target : {0, 1}) {
+      const Tensor x = tensor({1, infinity, 2}, {1, 3}, dtype).requires_grad_();
+      const Tensor loss = cross_entropy(x, tokens({target}, {1}));
+      EXPECT_TRUE(std::isnan(loss.item()));
+      for (const bool create_graph : {false, true})
+        for (const double d : grad(loss, x, {create_graph, true}).to_vector())
+          EXPECT_TRUE(std::isnan(d));
+    }
+}
+
 TEST(Policy, InfiniteInputsHaveTheirLimits) {
   EXPECT_EQ(logsumexp(tensor({infinity, 1}, {2}, f64)).item(), infinity);
   EXPECT_TRUE(std::isnan(logsumexp(tensor({infinity, NAN}, {2}, f64)).item()));

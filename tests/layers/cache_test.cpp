@@ -166,6 +166,13 @@ TEST(KvCache, RefusesWhatDoesNotContinueIt) {
   to(single, f32);
   EXPECT_THAT(refused(std::type_identity<DTypeError>(), single, kRest), HasSubstr("f64"));
 
+  KvCache changed = cache;
+  changed.hidden = mask({true, true, true, true, true, true, true, true}, {2, 4});
+  EXPECT_THAT(message<ShapeError>([&] { model(kRest, changed); }), HasSubstr("(2, 4)"));
+  changed = cache;
+  changed.layers[1] = {};
+  EXPECT_THAT(message<ShapeError>([&] { model(kRest, changed); }), HasSubstr("its layers"));
+
   expect_near(model(kRest, cache), slice(model(kWhole), 1, 3, 5).to_vector(), 1e-12);
 }
 

@@ -46,7 +46,12 @@ class WarmStep : public testing::Test {
   void SetUp() override {
     const char* cache = std::getenv("HEED_CACHE");
     if (cache && std::string_view(cache) == "0") GTEST_SKIP() << "the cache is off";
+    set_threads(1);  // a worker has a cache of its own, which is warm once it has worked
   }
+  void TearDown() override { set_threads(before_); }
+
+ private:
+  const int before_ = threads();
 };
 
 TEST_F(WarmStep, OfAToyAsksNothing) {

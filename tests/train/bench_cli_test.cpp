@@ -206,6 +206,20 @@ TEST(BenchCommand, RefusesAThreadCountThatIsNone) {
     EXPECT_EQ(found.code, 2) << name;
     EXPECT_THAT(found.err, HasSubstr("HEED_THREADS = two"));
   }
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"gradcheck", "exp"}, {"eval", "none"}, {"sample", "none"}})
+    EXPECT_EQ(run_heed(words, {.environment = {{"HEED_THREADS", "two"}}}).code, 2);
+  EXPECT_EQ(run_heed({"--help"}, {.environment = {{"HEED_ISA", "none"}}}).code, 0);
+}
+
+// Threads that share a core take turns; the peak is of all together.
+TEST(BenchCommand, PeakOfManyThreadsIsThatOfTheCores) {
+  const auto peak = [](const char* threads) {
+    const auto lines = json_lines(run_heed(bench({"peak", "--threads", threads, "--json"})).out);
+    return lines.back()["gflops"].get<double>();
+  };
+  const double cores = std::max(std::thread::hardware_concurrency(), 1U);
+  EXPECT_LE(peak("64"), 3 * cores * peak("1"));
 }
 
 TEST(BenchCommand, IsATableOnATerminalThatHasTheRoom) {

@@ -2,8 +2,13 @@
 #include <heed/train/cli/bench_timing.h>
 
 #include <algorithm>
+#include <array>
 #include <barrier>
 #include <cstdint>
+#include <latch>
+#include <limits>
+#include <optional>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -12,7 +17,7 @@ namespace {
 
 constexpr std::int64_t kRounds = 100'000;  // a millisecond or so
 constexpr int kChains = 10;                // more than the multiply-adds that a core has under way
-constexpr int kRuns = 40;
+constexpr std::size_t kRuns = 40;
 
 using Work = float (*)(float, float);
 
@@ -70,29 +75,46 @@ std::string_view peak_instructions() { return widest().name; }
 double peak_gflops(int threads) {
   const Kernel kernel = widest();
   volatile float factor = 0.5F, term = 1, sink = 0;  // known to nobody; the chains settle at 2
-  std::barrier<> together(threads);
-  std::vector<double> best(static_cast<std::size_t>(kRuns), 0);  // of each run: its slowest thread
-  std::vector<std::vector<double>> seconds(static_cast<std::size_t>(threads), best);
-  const auto run = [&](std::vector<double>& took) {
-    for (double& each : took) {
-      together.arrive_and_wait();
-      const Stopwatch watch;
+  // Of each thread and run, when it began and ended: threads that share a core take turns, so a run
+  // lasts from the first begin to the last end.
+  struct Interval {
+    double begin, end;
+  };
+  const Stopwatch watch;
+  std::vector<std::array<Interval, kRuns>> taken(static_cast<std::size_t>(threads));
+  std::optional<std::barrier<>> together;
+  std::latch all_started(1);
+  const auto run = [&](std::array<Interval, kRuns>& intervals) {
+    all_started.wait();
+    for (Interval& each : intervals) {
+      together->arrive_and_wait();
+      each.begin = watch.seconds();
       const float result = kernel.work(factor, term);
-      each = watch.seconds();
+      each.end = watch.seconds();
       if (result < 0) sink = result;
     }
   };
   {
     std::vector<std::jthread> others;
-    for (std::size_t i = 1; i < seconds.size(); ++i)
-      others.emplace_back([&run, &took = seconds[i]] { run(took); });
-    run(seconds[0]);
+    try {
+      for (std::size_t i = 1; i < taken.size(); ++i)
+        others.emplace_back([&run, &intervals = taken[i]] { run(intervals); });
+    } catch (const std::system_error&) {  // the system gives no more
+      taken.resize(others.size() + 1);
+    }
+    together.emplace(std::ssize(taken));
+    all_started.count_down();
+    run(taken[0]);
   }
-  for (const std::vector<double>& took : seconds)
-    std::ranges::transform(best, took, best.begin(),
-                           [](double a, double b) { return std::max(a, b); });
-  const double flops = 2 * kernel.lanes * kChains * static_cast<double>(kRounds * threads);
-  return 1e-9 * flops / *std::ranges::min_element(best);
+  double best = std::numeric_limits<double>::infinity();
+  for (std::size_t i = 0; i < kRuns; ++i) {
+    Interval whole = taken[0][i];
+    for (const auto& intervals : taken)
+      whole = {std::min(whole.begin, intervals[i].begin), std::max(whole.end, intervals[i].end)};
+    best = std::min(best, whole.end - whole.begin);
+  }
+  const double flops = 2 * kernel.lanes * kChains * static_cast<double>(kRounds);
+  return 1e-9 * flops * static_cast<double>(taken.size()) / best;
 }
 
 }  // namespace heed::cli

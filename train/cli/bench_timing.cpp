@@ -2,6 +2,7 @@
 #include <heed/train/cli/bench_timing.h>
 
 #include <algorithm>
+#include <cmath>
 #include <fstream>
 #include <limits>
 #include <string>
@@ -73,7 +74,8 @@ double memory_of(const std::function<void()>& work) {
 #ifdef __GLIBC__
   malloc_trim(0);
 #endif
-  std::ofstream("/proc/self/clear_refs") << 5 << std::flush;  // the peak starts anew
+  std::ofstream peak("/proc/self/clear_refs");
+  if (!(peak << 5 << std::flush)) return NAN;  // now the peak starts anew
   const double before = status("VmRSS:");
   work();
   return peak_memory() - before;

@@ -7,8 +7,11 @@
 #include <variant>
 
 namespace heed::cli {
+
+std::string version() { return HEED_VERSION; }
+
 Fields build_info() {
-  return {{"version", HEED_VERSION},
+  return {{"version", version()},
           {"compiler", HEED_COMPILER},
           {"flags", HEED_FLAGS},
           {"isa", std::string(name(isa()))},

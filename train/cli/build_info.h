@@ -6,6 +6,8 @@
 
 namespace heed::cli {
 
+std::string version();
+
 /// What this program was built from and for: version, compiler, flags, isa, threads.
 Fields build_info();
 

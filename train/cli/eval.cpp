@@ -5,6 +5,7 @@
 #include <heed/train/cli/output.h>
 #include <heed/train/cli/progress.h>
 #include <heed/train/cli/saved_run.h>
+#include <heed/train/cli/threads.h>
 #include <heed/train/metrics.h>
 #include <heed/train/view/svg.h>
 #include <spdlog/fmt/fmt.h>
@@ -85,7 +86,12 @@ void add_eval(CLI::App& program, Action& action) {
   command->add_option("--svg", arguments->svg, "also draw the maps of the heads into this file")
       ->type_name("FILE");
   command->add_flag("--json", arguments->json, "one JSON object");
-  command->callback([&action, arguments] { action = [arguments] { return eval(*arguments); }; });
+  command->callback([&action, arguments] {
+    action = [arguments] {
+      use_threads({});
+      return eval(*arguments);
+    };
+  });
 }
 
 }  // namespace heed::cli

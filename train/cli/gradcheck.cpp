@@ -4,6 +4,7 @@
 #include <heed/train/cli/commands.h>
 #include <heed/train/cli/numbers.h>
 #include <heed/train/cli/output.h>
+#include <heed/train/cli/threads.h>
 #include <heed/train/metrics.h>
 #include <heed/train/view/color.h>
 #include <spdlog/fmt/fmt.h>
@@ -194,7 +195,10 @@ void add_gradcheck(CLI::App& program, Action& action, std::vector<Subject> (*sub
   add_number(*command, "--seed", Whole{}, arguments->seed, "of the numbers that are drawn [0]");
   command->add_flag("--json", arguments->json, "one JSON object a line, the result last");
   command->callback([&action, arguments, subjects] {
-    action = [arguments, subjects] { return gradcheck(*arguments, subjects()); };
+    action = [arguments, subjects] {
+      use_threads({});
+      return gradcheck(*arguments, subjects());
+    };
   });
 }
 

@@ -67,8 +67,7 @@ int run(int argc, char** argv) {
   CLI::App program("Trains small attention models and shows what their heads learn.",
                    command_name());
   program.require_subcommand(1);
-  program.set_version_flag("--version",
-                           "heed " + std::get<std::string>(build_info().front().value));
+  program.set_version_flag("--version", "heed " + version());
   Action action;
   add_train(program, action, {argv + 1, argv + argc});
   add_sample(program, action);

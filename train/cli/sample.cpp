@@ -3,6 +3,7 @@
 #include <heed/train/cli/numbers.h>
 #include <heed/train/cli/output.h>
 #include <heed/train/cli/saved_run.h>
+#include <heed/train/cli/threads.h>
 #include <heed/train/metrics.h>
 #include <heed/train/sampling.h>
 
@@ -70,7 +71,12 @@ void add_sample(CLI::App& program, Action& action) {
   add_number(*command, "--seed", Whole{0, std::numeric_limits<std::int64_t>::max()},
              arguments->seed, "of the choices, any whole number from 0 on [1]");
   command->add_flag("--json", arguments->json, "one JSON object");
-  command->callback([&action, arguments] { action = [arguments] { return sample(*arguments); }; });
+  command->callback([&action, arguments] {
+    action = [arguments] {
+      use_threads({});
+      return sample(*arguments);
+    };
+  });
 }
 
 }  // namespace heed::cli

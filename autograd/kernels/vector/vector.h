@@ -41,13 +41,5 @@ inline void copy(const T* from, std::int64_t n, T* to) {
   for (; i + kWidth<T> <= n; i += kWidth<T>) store(to + i, load(from + i));
   for (; i < n; ++i) to[i] = from[i];
 }
-/// The lanes added up as a tree: first both halves, and so on.
-template <class T>
-inline T sum_of(Vector<T> v) {
-  for (int half = kWidth<T> / 2; half > 0; half /= 2)
-    for (int i = 0; i < half; ++i) v[i] += v[i + half];
-  return v[0];
-}
-
 }  // namespace
 }  // namespace heed::kernels
