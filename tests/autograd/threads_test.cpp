@@ -100,7 +100,7 @@ TEST_P(Threads, IdleOnesUseNoTime) {
   std::this_thread::sleep_for(std::chrono::milliseconds(1));
   const double before = cpu_seconds_of_others();
   std::this_thread::sleep_for(std::chrono::milliseconds(100));
-  EXPECT_LT(cpu_seconds_of_others() - before, 1e-3);
+  EXPECT_LT(cpu_seconds_of_others() - before, 2e-2);  // one that spins uses 100 ms
 }
 
 TEST_P(Threads, CallWithinAChunkStaysOnItsThread) {
