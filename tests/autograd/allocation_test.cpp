@@ -158,8 +158,9 @@ TEST(Memory, KeptBlocksAreGivenUpBeforeMemoryRunsOut) {
   EXPECT_GT(tensor_allocations, before);
 }
 
-// All that a forward and a backward ask for, together, is an eighth of the weights: they are never
-// held, neither are the scores.
+// All that a forward and a backward ask for, together, is less than the weights alone would be,
+// even where every buffer is asked for anew (HEED_CACHE=0): they are never held, neither are the
+// scores.
 TEST(Memory, AttentionTakesMemoryForItsRowsAndNotForItsWeights) {
   constexpr std::int64_t kTime = 2048;
   Rng rng(1);
@@ -169,7 +170,7 @@ TEST(Memory, AttentionTakesMemoryForItsRowsAndNotForItsWeights) {
   const long before = tensor_bytes;
   const Tensor y = attention(x, x, x, {.heads = 1, .causal = true});
   backward(y, {.seed = seed});
-  EXPECT_LT(tensor_bytes - before, kTime * kTime * 4 / 8);
+  EXPECT_LT(tensor_bytes - before, kTime * kTime * 4 / 2);
 }
 
 TEST(Memory, LiveBytesFollowWhatIsHeld) {
