@@ -11,8 +11,6 @@
 namespace heed::kernels {
 namespace {
 
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
-
 /// The widths of keys and values in whole vectors, and the elements that a tile works in.
 struct Room {
   std::int64_t width, value_width, elements;

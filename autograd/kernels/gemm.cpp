@@ -19,8 +19,6 @@ constexpr std::int64_t kRows = 96;
 // if there are so many.
 constexpr std::int64_t kProducts = 1 << 20, kChunks = 8;
 
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
-
 /// y (n) = [bias +] x (k) b (k, n): packing b would cost as much as this.
 template <class T>
 void multiply_row(std::int64_t n, std::int64_t k, const T* x, const T* b, bool b_row_by_row, T* y,

@@ -17,6 +17,8 @@
 
 namespace heed::kernels {
 
+constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
 using Chunk = void (*)(void* context, std::int64_t begin, std::int64_t end);
 
 /// `parallel_for` for more than one chunk.

@@ -3,16 +3,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <heed/data/data.h>
-#include <stdlib.h>
 
 #include <cstddef>
 #include <exception>
-#include <filesystem>
-#include <fstream>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "../temporary_folder.h"
 
 namespace heed {
 
@@ -39,27 +37,5 @@ inline std::vector<std::string> rows(const Task& task, const Tokens& tokens) {
     rows.push_back(task.decode(tokens.data().subspan(i, width)));
   return rows;
 }
-
-/// A folder of its own for each test that has one.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string name = testing::TempDir() + "heed_data_XXXXXX";
-    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("no temporary folder");
-    path_ = name;
-  }
-  ~TemporaryFolder() { std::filesystem::remove_all(path_); }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-
-  std::string operator/(std::string_view name) const { return path_ / name; }
-  std::string write(std::string_view name, std::string_view bytes) const {
-    std::ofstream(path_ / name, std::ios::binary) << bytes;
-    return *this / name;
-  }
-
- private:
-  std::filesystem::path path_;
-};
 
 }  // namespace heed

@@ -17,7 +17,6 @@
 namespace heed::cli {
 namespace {
 
-constexpr Whole kThreads{1, kMaxThreads};
 constexpr Whole kLength{1, 65536};
 constexpr Real kSeconds{3600};
 

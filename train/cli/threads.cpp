@@ -1,15 +1,8 @@
-#include <heed/autograd/threads.h>
-#include <heed/train/cli/numbers.h>
 #include <heed/train/cli/threads.h>
 
 #include <cstdlib>
 
 namespace heed::cli {
-namespace {
-
-constexpr Whole kThreads{1, kMaxThreads};
-
-}  // namespace
 
 void add_threads(CLI::App& command, std::optional<std::string>& asked) {
   command

@@ -1,10 +1,15 @@
 #pragma once
 
+#include <heed/autograd/threads.h>
+#include <heed/train/cli/numbers.h>
+
 #include <CLI/CLI.hpp>
 #include <optional>
 #include <string>
 
 namespace heed::cli {
+
+inline constexpr Whole kThreads{1, kMaxThreads};
 
 /// The flag --threads.
 void add_threads(CLI::App& command, std::optional<std::string>& asked);

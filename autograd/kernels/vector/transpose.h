@@ -1,6 +1,7 @@
 #pragma once
 
 #include <heed/autograd/kernels/attention_tile.h>
+#include <heed/autograd/kernels/vector/lanes.h>
 #include <heed/autograd/kernels/vector/product.h>
 
 // Matrices turned block by block: as many rows as a vector has lanes, in registers.
@@ -49,27 +50,14 @@ inline void turn(Vector<T> (&rows)[kWidth<T>]) {
   }
 }
 
-/// The first n lanes, fewer than all.
-template <class T>
-[[gnu::noinline]] Vector<T> load_part(const T* from, std::int64_t n) {
-  T part[kWidth<T>] = {};
-  for (std::int64_t i = 0; i < n; ++i) part[i] = from[i];
-  return load(part);
-}
-template <class T>
-[[gnu::noinline]] void store_part(T* to, Vector<T> v, std::int64_t n) {
-  T part[kWidth<T>];
-  store(part, v);
-  for (std::int64_t i = 0; i < n; ++i) to[i] = part[i];
-}
 /// The first n lanes, or all.
 template <class T>
 inline Vector<T> load_some(const T* from, std::int64_t n) {
-  return n >= kWidth<T> ? load(from) : load_part(from, n);
+  return n >= kWidth<T> ? load(from) : load(from, First{static_cast<int>(n)});
 }
 template <class T>
 inline void store_some(T* to, Vector<T> v, std::int64_t n) {
-  n >= kWidth<T> ? store(to, v) : store_part(to, v, n);
+  n >= kWidth<T> ? store(to, v) : store(to, v, First{static_cast<int>(n)});
 }
 
 /// to (columns, filled) = fromᵀ, each row of which is multiplied by `factor(column)`, a vector of
