@@ -2,6 +2,7 @@
 #include <heed/autograd/kernels/gemm.h>
 #include <heed/autograd/kernels/parallel.h>
 #include <heed/autograd/kernels/vector_kernels.h>
+#include <heed/autograd/threads.h>
 
 #include <Eigen/Core>
 #include <algorithm>
@@ -18,6 +19,8 @@ constexpr std::int64_t kRows = 96;
 // Products that are worth a chunk of their own, about 8 µs, and how many chunks there are at least
 // if there are so many.
 constexpr std::int64_t kProducts = 1 << 20, kChunks = 8;
+// Rows of b from which on they are packed by blocks.
+constexpr std::int64_t kLong = 512;
 
 /// y (n) = [bias +] x (k) b (k, n): packing b would cost as much as this.
 template <class T>
@@ -53,6 +56,56 @@ struct Cuts {
   }
 };
 
+/// c = [bias +] a b, the rows of b packed once for all rows of c.
+template <class T>
+void multiply_by_rows(std::int64_t m, std::int64_t n, std::int64_t k, Strided<T> a, Strided<T> b,
+                      T* c, Start<T> start, std::int64_t depth) {
+  const VectorKernels<T>& kernels = vector_kernels<T>();
+  const bool as_it_is = b.column == 1 && n <= kernels.panel && n % kernels.width == 0;
+  const Buffer<T> buffer(as_it_is ? 0 : k * ceil_div(n, kernels.width) * kernels.width);
+  if (!as_it_is) {
+    const std::int64_t grain = ceil_div(grain_of(n, k), kernels.panel) * kernels.panel;
+    parallel_for(n, grain, [&](std::int64_t begin, std::int64_t end) {
+      kernels.pack(k, n, b, depth, begin, end, buffer.data());
+    });
+  }
+  const T* packed = as_it_is ? b.data : buffer.data();
+
+  const Cuts cuts(m, n, k, kernels);
+  const std::int64_t groups = ceil_div(n, cuts.columns), chunks = ceil_div(m, cuts.rows) * groups;
+  parallel_for(chunks, cuts.grain, [&](std::int64_t first, std::int64_t last) {
+    for (std::int64_t chunk = first; chunk < last; ++chunk) {
+      const std::int64_t row = chunk / groups * cuts.rows, column = chunk % groups * cuts.columns;
+      kernels.multiply_packed(std::min(cuts.rows, m - row), n, k,
+                              {a.data + row * a.row, a.row, a.column}, packed, depth, column,
+                              std::min(column + cuts.columns, n), c + row * n, start);
+    }
+  });
+}
+
+/// The same where b is long and c small, as in the gradient of a weight: b is packed a block at a
+/// time, which is still in the cache when it is multiplied, and c stays there.
+template <class T>
+void multiply_by_blocks(std::int64_t m, std::int64_t n, std::int64_t k, Strided<T> a, Strided<T> b,
+                        T* c, std::int64_t depth) {
+  const VectorKernels<T>& kernels = vector_kernels<T>();
+  const std::int64_t panels = ceil_div(n, kernels.panel);
+  const std::int64_t groups = std::min<std::int64_t>(panels, threads());
+  const std::int64_t columns = ceil_div(panels, groups) * kernels.panel;
+  parallel_for(n, columns, [&](std::int64_t begin, std::int64_t end) {
+    const std::int64_t width = end - begin;
+    const Buffer<T> packed(depth * ceil_div(width, kernels.width) * kernels.width);
+    for (std::int64_t block = 0; block < k; block += depth) {
+      const std::int64_t rows = std::min(depth, k - block);
+      kernels.pack(rows, width, {b.data + block * b.row + begin * b.column, b.row, b.column}, depth,
+                   0, width, packed.data());
+      kernels.multiply_packed(m, n, rows, {a.data + block * a.column, a.row, a.column},
+                              packed.data(), depth, 0, width, c + begin,
+                              block ? Start<T>{c + begin, n} : Start<T>{});
+    }
+  });
+}
+
 }  // namespace
 
 std::int64_t gemm_grain(std::int64_t batch, std::int64_t m, std::int64_t n, std::int64_t k) {
@@ -63,7 +116,6 @@ template <class T>
 void gemm(bool transpose_a, bool transpose_b, std::int64_t m, std::int64_t n, std::int64_t k,
           const T* a, const T* b, T* c, const T* bias) {
   if (m == 0 || n == 0) return;
-  const VectorKernels<T>& kernels = vector_kernels<T>();
   const Strided<T> left = transpose_a ? Strided<T>{a, 1, m} : Strided<T>{a, k, 1};
   const Strided<T> right = transpose_b ? Strided<T>{b, 1, k} : Strided<T>{b, n, 1};
   if (m == 1) return multiply_row(n, k, a, b, !transpose_b, c, bias);
@@ -76,26 +128,8 @@ void gemm(bool transpose_a, bool transpose_b, std::int64_t m, std::int64_t n, st
   }
 
   const std::int64_t depth = transpose_a ? kDepthDown : kDepth;
-  const bool as_it_is = !transpose_b && n <= kernels.panel && n % kernels.width == 0;
-  const Buffer<T> buffer(as_it_is ? 0 : k * ceil_div(n, kernels.width) * kernels.width);
-  if (!as_it_is) {
-    const std::int64_t grain = ceil_div(grain_of(n, k), kernels.panel) * kernels.panel;
-    parallel_for(n, grain, [&](std::int64_t begin, std::int64_t end) {
-      kernels.pack(k, n, right, depth, begin, end, buffer.data());
-    });
-  }
-  const T* packed = as_it_is ? b : buffer.data();
-
-  const Cuts cuts(m, n, k, kernels);
-  const std::int64_t groups = ceil_div(n, cuts.columns), chunks = ceil_div(m, cuts.rows) * groups;
-  parallel_for(chunks, cuts.grain, [&](std::int64_t first, std::int64_t last) {
-    for (std::int64_t chunk = first; chunk < last; ++chunk) {
-      const std::int64_t row = chunk / groups * cuts.rows, column = chunk % groups * cuts.columns;
-      kernels.multiply_packed(std::min(cuts.rows, m - row), n, k,
-                              {left.data + row * left.row, left.row, left.column}, packed, depth,
-                              column, std::min(column + cuts.columns, n), c + row * n, bias);
-    }
-  });
+  if (k >= kLong && !bias) return multiply_by_blocks(m, n, k, left, right, c, depth);
+  multiply_by_rows(m, n, k, left, right, c, {bias, 0}, depth);
 }
 
 template void gemm(bool, bool, std::int64_t, std::int64_t, std::int64_t, const float*, const float*,

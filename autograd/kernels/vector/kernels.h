@@ -3,6 +3,7 @@
 #include <heed/autograd/kernels/vector/attention.h>
 #include <heed/autograd/kernels/vector/elementwise.h>
 #include <heed/autograd/kernels/vector/layer_norm.h>
+#include <heed/autograd/kernels/vector/pack.h>
 #include <heed/autograd/kernels/vector/product.h>
 #include <heed/autograd/kernels/vector/rows.h>
 

@@ -18,26 +18,33 @@ template <class T>
 constexpr int kPanel = kTileVectors* kWidth<T>;
 
 /// sum += a b for Rows rows of a and Vectors vectors of b's columns, of which each row begins at b
-/// + i b_row.
+/// + i b_row. A whole tile fetches what comes next of a: the rows below or, where a is read down its
+/// columns, the next cache line of each row.
 template <class T, int Rows, int Vectors>
 inline void add_product(Vector<T> (&sum)[Rows][Vectors], std::int64_t k, Strided<T> a, const T* b,
                         std::int64_t b_row) {
-  for (std::int64_t i = 0; i < k; ++i) {
-    Vector<T> right[Vectors];
-    for (int v = 0; v < Vectors; ++v) right[v] = load(b + i * b_row + v * kWidth<T>);
-    for (int r = 0; r < Rows; ++r) {
-      const T left = a.data[r * a.row + i * a.column];
-      for (int v = 0; v < Vectors; ++v) sum[r][v] += left * right[v];
+  constexpr std::int64_t kLine = 64 / sizeof(T);
+  constexpr bool kFetch = Rows == kTileRows && Vectors == kTileVectors;
+  constexpr int kParts = kFetch ? Rows : 1;
+  const bool along = a.column == 1;
+  std::int64_t i = 0;
+  for (int part = 1; part <= kParts; ++part) {
+    const std::int64_t end = k * part / kParts;
+    const T* next = a.data + (along ? (Rows + part - 1) * a.row : i * a.column + kLine);
+    for (; i < end; ++i) {
+      if constexpr (kFetch) {
+        __builtin_prefetch(next);
+        next += along ? Rows : a.column;
+      }
+      Vector<T> right[Vectors];
+      for (int v = 0; v < Vectors; ++v) right[v] = load(b + i * b_row + v * kWidth<T>);
+      for (int r = 0; r < Rows; ++r) {
+        const T left = a.data[r * a.row + i * a.column];
+        for (int v = 0; v < Vectors; ++v) sum[r][v] += left * right[v];
+      }
     }
   }
 }
-
-/// What a tile begins with: zeros, the elements of c, or a row of biases (of row stride 0).
-template <class T>
-struct Start {
-  const T* data = nullptr;
-  std::int64_t row = 0;
-};
 
 /// A tile of c (Rows, Vectors vectors) = start + a b.
 template <class T, int Rows, int Vectors>
@@ -87,33 +94,12 @@ inline void panel_product(std::int64_t m, std::int64_t vectors, std::int64_t k, 
   panel_product<T, 1>(m, k, a, b, b_row, c, c_row, start);
 }
 
-/// The columns of b are packed in panels of kPanel; the last one is as wide as its whole vectors.
+/// The columns of b are packed in panels of kPanel; the last one is as wide as its whole vectors. See
+/// pack.h.
 inline std::int64_t rounded_up(std::int64_t n, std::int64_t unit) {
   return (n + unit - 1) / unit * unit;
 }
 inline std::int64_t least(std::int64_t a, std::int64_t b) { return a < b ? a : b; }
-
-template <class T>
-void pack(std::int64_t k, std::int64_t n, Strided<T> b, std::int64_t depth, std::int64_t begin,
-          std::int64_t end, T* packed) {
-  for (std::int64_t block = 0; block < k; block += depth) {
-    const std::int64_t rows = least(k - block, depth);
-    for (std::int64_t column = begin; column < end; column += kPanel<T>) {
-      const std::int64_t columns = least(end - column, kPanel<T>),
-                         width = rounded_up(columns, kWidth<T>);
-      T* to = packed + block * rounded_up(n, kWidth<T>) + column * rows;
-      const T* from = b.data + block * b.row + column * b.column;
-      for (std::int64_t i = 0; i < rows; ++i, to += width) {
-        std::int64_t j = 0;
-        if (b.column == 1)
-          for (; j + kWidth<T> <= columns; j += kWidth<T>)
-            store(to + j, load(from + i * b.row + j));
-        for (; j < columns; ++j) to[j] = from[i * b.row + j * b.column];
-        for (; j < width; ++j) to[j] = 0;
-      }
-    }
-  }
-}
 
 /// As panel_product for a packed b, where the last vector of c's rows is partly outside: by way of
 /// a tile that has room.
@@ -138,7 +124,7 @@ void edge_product(std::int64_t m, std::int64_t columns, std::int64_t k, Strided<
 template <class T>
 void multiply_packed(std::int64_t m, std::int64_t n, std::int64_t k, Strided<T> a, const T* packed,
                      std::int64_t depth, std::int64_t begin, std::int64_t end, T* c,
-                     const T* bias) {
+                     Start<T> start) {
   for (std::int64_t block = 0; block < k; block += depth) {
     const std::int64_t rows = least(k - block, depth);
     const Strided<T> left{a.data + block * a.column, a.row, a.column};
@@ -147,7 +133,7 @@ void multiply_packed(std::int64_t m, std::int64_t n, std::int64_t k, Strided<T> 
       const std::int64_t vectors = (columns + kWidth<T> - 1) / kWidth<T>;
       const T* right = packed + block * rounded_up(n, kWidth<T>) + column * rows;
       T* to = c + column;
-      const Start<T> first{bias ? bias + column : nullptr, 0};
+      const Start<T> first{start.data ? start.data + column : nullptr, start.row};
       if (columns % kWidth<T> == 0) {
         panel_product(m, vectors, rows, left, right, vectors * kWidth<T>, to, n,
                       block ? Start<T>{to, n} : first);
