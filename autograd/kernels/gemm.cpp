@@ -1,7 +1,5 @@
-#include <heed/autograd/kernels/buffer.h>
 #include <heed/autograd/kernels/gemm.h>
-#include <heed/autograd/kernels/parallel.h>
-#include <heed/autograd/kernels/vector_kernels.h>
+#include <heed/autograd/kernels/packed.h>
 #include <heed/autograd/threads.h>
 
 #include <Eigen/Core>
@@ -10,16 +8,15 @@
 namespace heed::kernels {
 namespace {
 
-// Rows of b in a block: a panel of them stays in the second-level cache while the rows of a pass.
-// Where a is read down its columns, fewer, so that the lines that hold a tile's rows stay in the
-// first.
-constexpr std::int64_t kDepth = 256, kDepthDown = 128;
+// Rows of b in a block where a is read down its columns: the lines that hold a tile's rows stay in
+// the first-level cache.
+constexpr std::int64_t kDepthDown = 128;
 // Rows of c in a chunk: the part of a they need fits beside a panel.
 constexpr std::int64_t kRows = 96;
 // Products that are worth a chunk of their own, about 8 µs, and how many chunks there are at least
 // if there are so many.
 constexpr std::int64_t kProducts = 1 << 20, kChunks = 8;
-// Rows of b from which on they are packed by blocks.
+// Rows of b from which on they are packed by blocks, if c has no more.
 constexpr std::int64_t kLong = 512;
 
 /// y (n) = [bias +] x (k) b (k, n): packing b would cost as much as this.
@@ -56,52 +53,35 @@ struct Cuts {
   }
 };
 
-/// c = [bias +] a b, the rows of b packed once for all rows of c.
+/// c = start + a b, with b packed once for all rows of c.
 template <class T>
 void multiply_by_rows(std::int64_t m, std::int64_t n, std::int64_t k, Strided<T> a, Strided<T> b,
-                      T* c, Start<T> start, std::int64_t depth) {
-  const VectorKernels<T>& kernels = vector_kernels<T>();
-  const bool as_it_is = b.column == 1 && n <= kernels.panel && n % kernels.width == 0;
-  const Buffer<T> buffer(as_it_is ? 0 : k * ceil_div(n, kernels.width) * kernels.width);
-  if (!as_it_is) {
-    const std::int64_t grain = ceil_div(grain_of(n, k), kernels.panel) * kernels.panel;
-    parallel_for(n, grain, [&](std::int64_t begin, std::int64_t end) {
-      kernels.pack(k, n, b, depth, begin, end, buffer.data());
-    });
-  }
-  const T* packed = as_it_is ? b.data : buffer.data();
-
-  const Cuts cuts(m, n, k, kernels);
+                      std::int64_t depth, T* c, Start<T> start) {
+  const Packed<T> packed(k, n, b, depth);
+  const Cuts cuts(m, n, k, vector_kernels<T>());
   const std::int64_t groups = ceil_div(n, cuts.columns), chunks = ceil_div(m, cuts.rows) * groups;
   parallel_for(chunks, cuts.grain, [&](std::int64_t first, std::int64_t last) {
     for (std::int64_t chunk = first; chunk < last; ++chunk) {
       const std::int64_t row = chunk / groups * cuts.rows, column = chunk % groups * cuts.columns;
-      kernels.multiply_packed(std::min(cuts.rows, m - row), n, k,
-                              {a.data + row * a.row, a.row, a.column}, packed, depth, column,
-                              std::min(column + cuts.columns, n), c + row * n, start);
+      packed.multiply(std::min(cuts.rows, m - row), {a.data + row * a.row, a.row, a.column}, column,
+                      std::min(column + cuts.columns, n), {c + row * n, n}, start);
     }
   });
 }
 
-/// The same where b is long and c small, as in the gradient of a weight: b is packed a block at a
-/// time, which is still in the cache when it is multiplied, and c stays there.
+/// c = a b where b is long and c small, as in the gradient of a weight: a block of b is packed when
+/// its turn comes and is still in the cache when it is multiplied, and c stays there.
 template <class T>
 void multiply_by_blocks(std::int64_t m, std::int64_t n, std::int64_t k, Strided<T> a, Strided<T> b,
-                        T* c, std::int64_t depth) {
-  const VectorKernels<T>& kernels = vector_kernels<T>();
-  const std::int64_t panels = ceil_div(n, kernels.panel);
-  const std::int64_t groups = std::min<std::int64_t>(panels, threads());
-  const std::int64_t columns = ceil_div(panels, groups) * kernels.panel;
+                        std::int64_t depth, T* c) {
+  const std::int64_t panel = vector_kernels<T>().panel, panels = ceil_div(n, panel);
+  const std::int64_t columns = ceil_div(panels, std::min<std::int64_t>(panels, threads())) * panel;
   parallel_for(n, columns, [&](std::int64_t begin, std::int64_t end) {
-    const std::int64_t width = end - begin;
-    const Buffer<T> packed(depth * ceil_div(width, kernels.width) * kernels.width);
     for (std::int64_t block = 0; block < k; block += depth) {
-      const std::int64_t rows = std::min(depth, k - block);
-      kernels.pack(rows, width, {b.data + block * b.row + begin * b.column, b.row, b.column}, depth,
-                   0, width, packed.data());
-      kernels.multiply_packed(m, n, rows, {a.data + block * a.column, a.row, a.column},
-                              packed.data(), depth, 0, width, c + begin,
-                              block ? Start<T>{c + begin, n} : Start<T>{});
+      const Packed<T> packed(std::min(depth, k - block), end - begin,
+                             {b.data + block * b.row + begin * b.column, b.row, b.column}, depth);
+      packed.multiply(m, {a.data + block * a.column, a.row, a.column}, {c + begin, n},
+                      block ? Start<T>{c + begin, n} : Start<T>{});
     }
   });
 }
@@ -128,8 +108,8 @@ void gemm(bool transpose_a, bool transpose_b, std::int64_t m, std::int64_t n, st
   }
 
   const std::int64_t depth = transpose_a ? kDepthDown : kDepth;
-  if (k >= kLong && !bias) return multiply_by_blocks(m, n, k, left, right, c, depth);
-  multiply_by_rows(m, n, k, left, right, c, {bias, 0}, depth);
+  if (k >= std::max(kLong, m) && !bias) return multiply_by_blocks(m, n, k, left, right, depth, c);
+  multiply_by_rows(m, n, k, left, right, depth, c, {bias, 0});
 }
 
 template void gemm(bool, bool, std::int64_t, std::int64_t, std::int64_t, const float*, const float*,

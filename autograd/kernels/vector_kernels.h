@@ -22,8 +22,8 @@ struct Strided {
   std::int64_t row, column;
 };
 
-/// What the rows of a product are added to: rows that lie `row` apart, one row for all if that is 0,
-/// or nothing.
+/// What the rows of a product are added to: rows that lie `row` apart, one row for all if that is
+/// 0, or nothing.
 template <class T>
 struct Start {
   const T* data = nullptr;
@@ -55,15 +55,15 @@ struct VectorKernels {
 
   /// Packs the columns [begin, end) of b (k, n), begin a multiple of `panel`: blocks of `depth`
   /// rows, within a block panels, within a panel row by row. The last panel is filled up with zeros
-  /// to a multiple of `width`, so a dense b of one panel that has this width is packed as it is. Rows
-  /// or columns of b are dense: one of its steps is 1.
+  /// to a multiple of `width`, so a dense b of one panel that has this width is packed as it is.
+  /// Rows or columns of b are dense: one of its steps is 1.
   void (*pack)(std::int64_t k, std::int64_t n, Strided<T> b, std::int64_t depth, std::int64_t begin,
                std::int64_t end, T* packed);
   /// The columns [begin, end) of c (m, n) = start + a b, with b packed. Each element is summed in
   /// the order of k, whatever m and the columns are. k > 0.
   void (*multiply_packed)(std::int64_t m, std::int64_t n, std::int64_t k, Strided<T> a,
                           const T* packed, std::int64_t depth, std::int64_t begin, std::int64_t end,
-                          T* c, Start<T> start);
+                          Rows<T> c, Start<T> start);
 
   Map<T> exp, tanh, sigmoid, erf, normal_cdf, gelu, gelu_tanh, silu;
   MapBackward<T> gelu_backward, gelu_tanh_backward, silu_backward;

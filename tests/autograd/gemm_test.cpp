@@ -109,20 +109,23 @@ TYPED_TEST(GemmOf, IsEigensProductForLargeShapes) {
       }
 }
 
-// A row of a product does not depend on how many others there are, nor on the threads.
+// A row of a product does not depend on how many others there are, nor on the threads; b is packed
+// whole or, where k is long, by blocks.
 TYPED_TEST(GemmOf, GivesARowTheSameBitsInEveryProduct) {
   using T = TypeParam;
   Rng rng(3);
-  const std::int64_t m = 250, n = 200, k = 300;
-  const Matrix<T> a = random_matrix<T>(m, k, rng), b = random_matrix<T>(k, n, rng);
-  Matrix<T> whole(m, n);
-  set_threads(3);
-  kernels::gemm(false, false, m, n, k, a.data(), b.data(), whole.data());
-  set_threads(1);
-  for (const std::int64_t rows : {2, 3, 5, 97, 249}) {
-    Matrix<T> part(rows, n);
-    kernels::gemm(false, false, rows, n, k, a.data(), b.data(), part.data());
-    EXPECT_EQ(part, whole.topRows(rows)) << rows << " rows";
+  const std::int64_t m = 250, n = 200;
+  for (const std::int64_t k : {300, 700}) {
+    const Matrix<T> a = random_matrix<T>(m, k, rng), b = random_matrix<T>(k, n, rng);
+    Matrix<T> whole(m, n);
+    set_threads(3);
+    kernels::gemm(false, false, m, n, k, a.data(), b.data(), whole.data());
+    set_threads(1);
+    for (const std::int64_t rows : {2, 3, 5, 97, 249, 250}) {
+      Matrix<T> part(rows, n);
+      kernels::gemm(false, false, rows, n, k, a.data(), b.data(), part.data());
+      EXPECT_EQ(part, whole.topRows(rows)) << rows << " rows of " << k;
+    }
   }
 }
 

@@ -18,8 +18,8 @@ template <class T>
 constexpr int kPanel = kTileVectors* kWidth<T>;
 
 /// sum += a b for Rows rows of a and Vectors vectors of b's columns, of which each row begins at b
-/// + i b_row. A whole tile fetches what comes next of a: the rows below or, where a is read down its
-/// columns, the next cache line of each row.
+/// + i b_row. A whole tile fetches what comes next of a: the rows below or, where a is read down
+/// its columns, the next cache line of each row.
 template <class T, int Rows, int Vectors>
 inline void add_product(Vector<T> (&sum)[Rows][Vectors], std::int64_t k, Strided<T> a, const T* b,
                         std::int64_t b_row) {
@@ -94,8 +94,8 @@ inline void panel_product(std::int64_t m, std::int64_t vectors, std::int64_t k, 
   panel_product<T, 1>(m, k, a, b, b_row, c, c_row, start);
 }
 
-/// The columns of b are packed in panels of kPanel; the last one is as wide as its whole vectors. See
-/// pack.h.
+/// The columns of b are packed in panels of kPanel; the last one is as wide as its whole vectors.
+/// See pack.h.
 inline std::int64_t rounded_up(std::int64_t n, std::int64_t unit) {
   return (n + unit - 1) / unit * unit;
 }
@@ -123,7 +123,7 @@ void edge_product(std::int64_t m, std::int64_t columns, std::int64_t k, Strided<
 
 template <class T>
 void multiply_packed(std::int64_t m, std::int64_t n, std::int64_t k, Strided<T> a, const T* packed,
-                     std::int64_t depth, std::int64_t begin, std::int64_t end, T* c,
+                     std::int64_t depth, std::int64_t begin, std::int64_t end, Rows<T> c,
                      Start<T> start) {
   for (std::int64_t block = 0; block < k; block += depth) {
     const std::int64_t rows = least(k - block, depth);
@@ -132,13 +132,13 @@ void multiply_packed(std::int64_t m, std::int64_t n, std::int64_t k, Strided<T> 
       const std::int64_t columns = least(end - column, kPanel<T>);
       const std::int64_t vectors = (columns + kWidth<T> - 1) / kWidth<T>;
       const T* right = packed + block * rounded_up(n, kWidth<T>) + column * rows;
-      T* to = c + column;
+      T* to = c.data + column;
       const Start<T> first{start.data ? start.data + column : nullptr, start.row};
       if (columns % kWidth<T> == 0) {
-        panel_product(m, vectors, rows, left, right, vectors * kWidth<T>, to, n,
-                      block ? Start<T>{to, n} : first);
+        panel_product(m, vectors, rows, left, right, vectors * kWidth<T>, to, c.row,
+                      block ? Start<T>{to, c.row} : first);
       } else {
-        edge_product(m, columns, rows, left, right, to, n, block ? Start<T>{to, n} : first);
+        edge_product(m, columns, rows, left, right, to, c.row, block ? Start<T>{to, c.row} : first);
       }
     }
   }
