@@ -7,9 +7,7 @@
 #include <heed/layers/attention.h>
 
 #include <cmath>
-#include <numeric>
 #include <utility>
-#include <vector>
 
 namespace heed {
 namespace {
@@ -95,10 +93,7 @@ Tensor MultiHeadAttention::operator()(const Tensor& x, KeysValues& past, const M
 
 Tensor MultiHeadAttention::placed(const Tensor& x, std::int64_t count, std::int64_t end) const {
   if (config.positions != Positions::rotary) return x;
-  const std::int64_t time = x.dim(1);
-  std::vector<std::int64_t> positions(static_cast<std::size_t>(time));
-  std::iota(positions.begin(), positions.end(), end - time);
-  return merge_heads(rope(split_heads(x, count), tokens(std::move(positions), {time})));
+  return rope(x, end - x.dim(1), count);
 }
 
 Tensor MultiHeadAttention::attend(const Tensor& q, const KeysValues& kv, const Mask& hidden) const {

@@ -36,7 +36,8 @@ Mlp::Mlp(std::int64_t d_model, std::int64_t d_ff, Rng& rng, Activation function)
 }
 
 Tensor Mlp::operator()(const Tensor& x) const {
-  return down(gate ? silu((*gate)(x)) * up(x) : activate(up(x), activation));
+  if (gate) return down(silu((*gate)(x)) * up(x));
+  return down(activate(up(x), activation));
 }
 
 void Mlp::visit(Visitor& v) {

@@ -218,23 +218,4 @@ Tensor alibi_bias(std::int64_t heads, std::int64_t queries, std::int64_t keys, D
   return tensor(std::move(bias), shape, dtype);
 }
 
-Tensor rope(const Tensor& x, const Tokens& positions, double base) {
-  if (x.ndim() < 2 || x.dim(-1) % 2 != 0 || positions.shape() != Shape{x.dim(-2)})
-    throw ShapeError(text("rope: x ", x.shape(), " and positions ", positions.shape(),
-                          "; expected (..., T, D) with even D, and (T)"));
-  const std::int64_t time = x.dim(-2), half = x.dim(-1) / 2;
-  std::vector<double> cosines, sines;
-  for (const std::int64_t position : positions.data())
-    for (std::int64_t i = 0; i < half; ++i) {
-      const double frequency = std::pow(base, -static_cast<double>(i) / static_cast<double>(half));
-      const double angle = static_cast<double>(position) * frequency;
-      cosines.push_back(std::cos(angle));
-      sines.push_back(std::sin(angle));
-    }
-  const Tensor c = tensor(std::move(cosines), {time, half}, x.dtype());
-  const Tensor s = tensor(std::move(sines), {time, half}, x.dtype());
-  const Tensor a = slice(x, -1, 0, half), b = slice(x, -1, half, 2 * half);
-  return concat({a * c - b * s, a * s + b * c}, -1);
-}
-
 }  // namespace heed

@@ -49,5 +49,7 @@ Tensor alibi_bias(std::int64_t heads, std::int64_t queries, std::int64_t keys, D
 /// Rotary positions (Su et al., arXiv:2104.09864): in each row of x (..., T, D) the pair (i, i +
 /// D/2) is turned by position · base^(-2i/D). positions (T). Throws ShapeError for an odd D.
 Tensor rope(const Tensor& x, const Tokens& positions, double base = 10000);
+/// The same with the heads side by side, x (..., T, H D), at the positions from `start` on.
+Tensor rope(const Tensor& x, std::int64_t start, std::int64_t heads, double base = 10000);
 
 }  // namespace heed

@@ -236,8 +236,16 @@ Row multi_head_row() {
 
 Row alibi_row() {
   std::vector<Variant> variants;
-  for (const auto& [heads, queries, keys] : std::vector<std::array<std::int64_t, 3>>{
-           {1, 3, 3}, {2, 2, 5}, {8, 3, 3}, {3, 3, 2}, {6, 1, 4}, {12, 2, 2}, {7, 0, 3}, {2, 3, 0}})
+  for (const auto& [heads, queries, keys] : std::vector<std::array<std::int64_t, 3>>{{1, 1, 1},
+                                                                                     {1, 1, 1},
+                                                                                     {1, 3, 3},
+                                                                                     {2, 2, 5},
+                                                                                     {8, 3, 3},
+                                                                                     {3, 3, 2},
+                                                                                     {6, 1, 4},
+                                                                                     {12, 2, 2},
+                                                                                     {7, 0, 3},
+                                                                                     {2, 3, 0}})
     variants.push_back(
         {text(heads, " heads, ", queries, " of ", keys),
          {},
@@ -251,34 +259,35 @@ Row alibi_row() {
                        refuses<ShapeError>("negative", {"-1"}, [] { alibi_bias(1, -1, 1); })}};
 }
 
+/// x (..., T, D), turned in loops.
+Array turned(const Array& x, const std::vector<std::int64_t>& positions, double base) {
+  const std::int64_t half = x.shape.back() / 2;
+  return reference::build(x.shape, [&](const Index& index) {
+    const bool second = index.back() >= half;
+    const std::int64_t pair = index.back() % half;
+    const double angle =
+        static_cast<double>(positions[static_cast<std::size_t>(index[index.size() - 2])]) *
+        std::pow(base, -2. * static_cast<double>(pair) / static_cast<double>(2 * half));
+    Index first = index, other = index;
+    first.back() = pair;
+    other.back() = pair + half;
+    const double a = x(first), b = x(other);
+    return second ? a * std::sin(angle) + b * std::cos(angle)
+                  : a * std::cos(angle) - b * std::sin(angle);
+  });
+}
+
 Row rope_row() {
   const auto variant = [](Shape shape, std::vector<std::int64_t> positions,
                           double base) -> Variant {
     const Tokens at = tokens(positions, {static_cast<std::int64_t>(positions.size())});
-    return {
-        text(shape, " base ", base),
-        {{.shape = shape}},
-        [=](const List& x) { return rope(x[0], at, base); },
-        [=](const Arrays& x) {
-          const std::int64_t half = x[0].shape.back() / 2;
-          return reference::build(x[0].shape, [&](const Index& index) {
-            const bool second = index.back() >= half;
-            const std::int64_t pair = index.back() % half;
-            const double angle =
-                static_cast<double>(positions[static_cast<std::size_t>(index[index.size() - 2])]) *
-                std::pow(base, -2. * static_cast<double>(pair) / static_cast<double>(2 * half));
-            Index first = index, other = index;
-            first.back() = pair;
-            other.back() = pair + half;
-            const double a = x[0](first), b = x[0](other);
-            return second ? a * std::sin(angle) + b * std::cos(angle)
-                          : a * std::cos(angle) - b * std::sin(angle);
-          });
-        }};
+    return {text(shape, " base ", base),
+            {{.shape = shape}},
+            [=](const List& x) { return rope(x[0], at, base); },
+            [=](const Arrays& x) { return turned(x[0], positions, base); }};
   };
   return {.declaration = "rope(Tensor, Tokens, double)",
           .name = "rope",
-          .saved = 4,
           .variants = {variant({3, 4}, {0, 1, 2}, 10000), variant({2, 2, 3, 6}, {5, 0, 7}, 100),
                        variant({1, 2}, {3}, 10000), variant({0, 2}, {}, 10000),
                        variant({2, 0, 4}, {}, 10000)},
@@ -291,10 +300,36 @@ Row rope_row() {
                        })}};
 }
 
+Row rope_of_heads_row() {
+  const auto variant = [](Shape shape, std::int64_t start, std::int64_t heads) -> Variant {
+    return {text(shape, " from ", start, ", ", heads, " heads"),
+            {{.shape = shape}},
+            [=](const List& x) { return rope(x[0], start, heads); },
+            [=](const Arrays& x) {
+              std::vector<std::int64_t> positions;
+              for (std::int64_t t = 0; t < shape[1]; ++t) positions.push_back(start + t);
+              return merge(turned(split(x[0], heads), positions, 10000));
+            }};
+  };
+  return {
+      .declaration = "rope(Tensor, std::int64_t, std::int64_t, double)",
+      .name = "rope",
+      .variants = {variant({2, 3, 8}, 0, 2), variant({1, 3, 12}, 5, 3), variant({2, 2, 4}, -1, 1),
+                   variant({1, 1, 2}, 3, 1), variant({0, 2, 4}, 0, 2), variant({2, 0, 4}, 0, 2)},
+      .refusals = {refuses<ShapeError>("odd", {"rope", "(1, 2, 6)", "2"},
+                                       [] {
+                                         rope(zeros({1, 2, 6}), 0, 2);
+                                       }),
+                   refuses<ShapeError>("no heads", {"rope", "(1, 2, 6)", "0"}, [] {
+                     rope(zeros({1, 2, 6}), 0, 0);
+                   })}};
+}
+
 }  // namespace
 
 std::vector<Row> attention_rows() {
-  return {weights_row(), sdpa_row(), multi_head_row(), alibi_row(), rope_row()};
+  return {weights_row(), sdpa_row(), multi_head_row(),
+          alibi_row(),   rope_row(), rope_of_heads_row()};
 }
 
 }  // namespace heed::op_table

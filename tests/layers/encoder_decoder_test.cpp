@@ -80,6 +80,42 @@ TEST(EncoderDecoder, NamesItsParameters) {
   EXPECT_EQ(once.size() + 1, names.size());  // one table for all
 }
 
+TEST(EncoderDecoder, HandsItsSettingsToItsParts) {
+  TransformerConfig config = kTiny;
+  config.kv_heads = 1;
+  config.dropout = 0.25;
+  config.scale = 0.7;
+  config.positions = Positions::alibi;
+  const EncoderDecoder model = stirred(config);
+  const MultiHeadAttention &read = model.encoder.blocks[0].attention,
+                           &write = model.decoder.blocks[0].attention,
+                           &cross = model.decoder.blocks[0].cross;
+  for (const MultiHeadAttention* each : {&read, &write, &cross}) {
+    EXPECT_EQ(each->heads, 2);
+    EXPECT_EQ(each->config.kv_heads, 1);
+    EXPECT_EQ(each->config.dropout, 0.25);
+    EXPECT_EQ(each->config.scale, 0.7);
+    EXPECT_EQ(each->config.causal, each == &write);
+    EXPECT_EQ(each->config.positions, each == &cross ? Positions::none : Positions::alibi);
+  }
+}
+
+TEST(EncoderDecoder, StartsAsGpt2) {
+  Rng rng(4);
+  const EncoderDecoder model(
+      {.vocabulary = 50, .context = 20, .layers = 8, .heads = 2, .d_model = 64}, rng);
+  for (const auto& [name, value] : parameters(model)) {
+    if (value.ndim() == 1) continue;
+    double squares = 0;
+    for (const double v : value.to_vector()) squares += v * v;
+    const bool residual = name.ends_with("w_o.weight") || name.ends_with("down.weight");
+    const double parts = name.starts_with("encoder") ? 16 : 24;
+    const double std = residual ? 0.02 / std::sqrt(parts) : 0.02;
+    const double n = static_cast<double>(value.numel());
+    EXPECT_NEAR(std::sqrt(squares / n), std, 5 * std / std::sqrt(2 * n)) << name;
+  }
+}
+
 TEST(EncoderDecoder, TheEncoderSeesAllAndTheDecoderOnlyWhatIsWritten) {
   const EncoderDecoder model = stirred();
   const Tensor y = model(kMemory, kWritten);

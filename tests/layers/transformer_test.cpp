@@ -45,13 +45,60 @@ TEST(Transformer, IsWiredAsDocumented) {
   }
 }
 
+TEST(Transformer, NormsStandWhereTheyAreAskedFor) {
+  for (const NormPlace place : {NormPlace::post, NormPlace::none})
+    for (const NormKind kind : kNormKinds) {
+      TransformerConfig config = kTiny;
+      config.norm = place;
+      config.norm_kind = kind;
+      const Transformer m = stirred(config);
+      const auto norm = [&](const Tensor& x, const Norm& of) {
+        if (place == NormPlace::none) return x;
+        return kind == NormKind::rms ? rms_norm(x, of.weight, 1e-5)
+                                     : layer_norm(x, of.weight, of.bias);
+      };
+      Tensor x = m.embed(some_tokens());
+      for (const TransformerBlock& b : m.blocks) {
+        x = norm(x + b.attention(x), b.norm1);
+        x = norm(x + (*b.mlp)(x), *b.norm2);
+      }
+      expect_near(m(some_tokens()), matmul(x, m.head->weight).to_vector(), 1e-12);
+      EXPECT_EQ(count(m.final_norm), 0);
+    }
+}
+
+TEST(Transformer, WavesAreAsLargeAsALearnedTableStarts) {
+  TransformerConfig config = kTiny;
+  config.positions = Positions::sinusoidal;
+  const Transformer m = stirred(config);
+  EXPECT_FALSE(m.position_embedding);
+  const Tensor waves = sinusoidal_positions(5, 8, 3, f64) * (0.02 * std::sqrt(2.0));
+  expect_near(m.embed(some_tokens(), 3), (m.token_embedding(some_tokens()) + waves).to_vector(),
+              1e-12);
+}
+
+TEST(Transformer, OfAttentionAloneHasNoMlp) {
+  TransformerConfig config = kTiny;
+  config.activation = Activation::none;
+  config.positions = Positions::none;
+  const Transformer m = stirred(config);
+  for (const NamedTensor& parameter : parameters(m))
+    EXPECT_THAT(parameter.name,
+                testing::Not(testing::ContainsRegex("mlp|norm2|position_embedding")));
+  Tensor x = m.token_embedding(some_tokens());
+  for (const TransformerBlock& b : m.blocks) x = x + b.attention(b.norm1(x));
+  expect_near(m(some_tokens()), (*m.head)(m.final_norm(x)).to_vector(), 1e-12);
+}
+
 TEST(Transformer, HandsItsSettingsToItsParts) {
   const Transformer model = stirred({.vocabulary = 3,
                                      .context = 4,
                                      .layers = 1,
                                      .heads = 2,
+                                     .kv_heads = 1,
                                      .d_model = 4,
                                      .dropout = 0.25,
+                                     .positions = Positions::rotary,
                                      .activation = Activation::silu,
                                      .causal = false,
                                      .scale = 0.7,
@@ -63,6 +110,8 @@ TEST(Transformer, HandsItsSettingsToItsParts) {
   EXPECT_FALSE(block.attention.config.causal);
   EXPECT_EQ(block.attention.config.scale, 0.7);
   EXPECT_EQ(block.attention.config.dropout, 0.25);
+  EXPECT_EQ(block.attention.config.kv_heads, 1);
+  EXPECT_EQ(block.attention.config.positions, Positions::rotary);
   EXPECT_EQ(block.dropout.p, 0.25);
   EXPECT_EQ(model.dropout.p, 0.25);
   for (const Norm* norm : {&block.norm1, &*block.norm2, &model.final_norm})
