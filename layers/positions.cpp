@@ -4,7 +4,6 @@
 #include <heed/layers/positions.h>
 
 #include <cmath>
-#include <utility>
 
 namespace heed {
 
@@ -29,16 +28,20 @@ Tensor PositionEmbedding::operator()(std::int64_t time, std::int64_t start) cons
 void PositionEmbedding::visit(Visitor& v) { v("weight", weight); }
 
 Tensor sinusoidal_positions(std::int64_t time, std::int64_t d, std::int64_t start, DType dtype) {
-  std::vector<double> waves(static_cast<std::size_t>(time * d));
-  for (std::int64_t c = 0; c < d; ++c) {
-    const std::int64_t even = c / 2 * 2;
-    const double frequency = std::pow(10000, -static_cast<double>(even) / static_cast<double>(d));
-    for (std::int64_t t = 0; t < time; ++t) {
-      const double angle = static_cast<double>(start + t) * frequency;
-      waves[static_cast<std::size_t>(t * d + c)] = c == even ? std::sin(angle) : std::cos(angle);
+  Tensor waves = zeros({time, d}, dtype);
+  dispatch(dtype, [&](auto t) {
+    using T = decltype(t);
+    T* to = waves.mutate<T>().data();
+    for (std::int64_t c = 0; c < d; ++c) {
+      const std::int64_t even = c / 2 * 2;
+      const double frequency = std::pow(10000, -static_cast<double>(even) / static_cast<double>(d));
+      for (std::int64_t row = 0; row < time; ++row) {
+        const double angle = static_cast<double>(start + row) * frequency;
+        to[row * d + c] = static_cast<T>(c == even ? std::sin(angle) : std::cos(angle));
+      }
     }
-  }
-  return tensor(std::move(waves), {time, d}, dtype);
+  });
+  return waves;
 }
 
 }  // namespace heed

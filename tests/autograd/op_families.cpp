@@ -188,7 +188,8 @@ const std::vector<Family>& families() {
          "Press et al., arXiv:2108.12409, section 3"},
         {"rope", "rope(x, positions, base = 10000)",
          "the pair (i, i + D/2) turned by position base^(-2i/D)",
-         "(..., T, D), tokens (T) → (..., T, D)", "an odd D is an error",
+         "(..., T, D), tokens (T) → (..., T, D)",
+         "an odd D is an error; rope(x, start, heads) is of heads side by side, (..., T, H D)",
          "Su et al., arXiv:2104.09864, section 3.2"}}},
   };
   return all;

@@ -236,16 +236,10 @@ Row multi_head_row() {
 
 Row alibi_row() {
   std::vector<Variant> variants;
-  for (const auto& [heads, queries, keys] : std::vector<std::array<std::int64_t, 3>>{{1, 1, 1},
-                                                                                     {1, 1, 1},
-                                                                                     {1, 3, 3},
-                                                                                     {2, 2, 5},
-                                                                                     {8, 3, 3},
-                                                                                     {3, 3, 2},
-                                                                                     {6, 1, 4},
-                                                                                     {12, 2, 2},
-                                                                                     {7, 0, 3},
-                                                                                     {2, 3, 0}})
+  const std::vector<std::array<std::int64_t, 3>> sizes{{1, 1, 1},  {1, 3, 3}, {2, 2, 5},
+                                                       {8, 3, 3},  {3, 3, 2}, {6, 1, 4},
+                                                       {12, 2, 2}, {7, 0, 3}, {2, 3, 0}};
+  for (const auto& [heads, queries, keys] : sizes)
     variants.push_back(
         {text(heads, " heads, ", queries, " of ", keys),
          {},

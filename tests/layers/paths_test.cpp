@@ -91,5 +91,31 @@ TEST(Paths, TrainAnEncoderDecoderToTheSameLosses) {
         std::string(name(positions)));
 }
 
+/// Logits and gradients of a model whose attention has more than one chunk each way.
+std::vector<std::vector<std::byte>> bits_of(const Transformer& model, const Tokens& ids) {
+  const Tensor logits = model(ids);
+  std::vector<std::vector<std::byte>> bits{bytes(logits)};
+  for (const Tensor& g : grad(cross_entropy(logits, ids), tensors(model))) bits.push_back(bytes(g));
+  return bits;
+}
+
+TEST(Paths, HaveTheSameBitsOnAnyNumberOfThreads) {
+  const int before = threads();
+  Rng rng(3);
+  const Tokens ids = draw({2, 150}, rng);
+  for (const Positions positions : kPositions) {
+    TransformerConfig config = config_of(positions);
+    config.context = 150;
+    const Transformer model(config, rng);
+    set_threads(1);
+    const auto alone = bits_of(model, ids);
+    for (const int n : {2, 3}) {
+      set_threads(n);
+      EXPECT_EQ(bits_of(model, ids), alone) << name(positions) << ", " << n << " threads";
+    }
+  }
+  set_threads(before);
+}
+
 }  // namespace
 }  // namespace heed::layer_tests
