@@ -1,8 +1,16 @@
 #include <heed/autograd/error.h>
 #include <heed/autograd/ops/shape.h>
+#include <heed/layers/choice.h>
 #include <heed/layers/positions.h>
 
+#include <cmath>
+
 namespace heed {
+
+std::string_view name(Positions positions) {
+  return detail::name_among("positions", positions,
+                            {"learned", "sinusoidal", "rotary", "alibi", "none"});
+}
 
 PositionEmbedding::PositionEmbedding(std::int64_t context, std::int64_t d, Rng& rng)
     : weight(normal({context, d}, rng).requires_grad_()) {}
@@ -18,5 +26,22 @@ Tensor PositionEmbedding::operator()(std::int64_t time, std::int64_t start) cons
 }
 
 void PositionEmbedding::visit(Visitor& v) { v("weight", weight); }
+
+Tensor sinusoidal_positions(std::int64_t time, std::int64_t d, std::int64_t start, DType dtype) {
+  Tensor waves = zeros({time, d}, dtype);
+  dispatch(dtype, [&](auto t) {
+    using T = decltype(t);
+    T* to = waves.mutate<T>().data();
+    for (std::int64_t c = 0; c < d; ++c) {
+      const std::int64_t even = c / 2 * 2;
+      const double frequency = std::pow(10000, -static_cast<double>(even) / static_cast<double>(d));
+      for (std::int64_t row = 0; row < time; ++row) {
+        const double angle = static_cast<double>(start + row) * frequency;
+        to[row * d + c] = static_cast<T>(c == even ? std::sin(angle) : std::cos(angle));
+      }
+    }
+  });
+  return waves;
+}
 
 }  // namespace heed

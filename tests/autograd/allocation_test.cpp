@@ -167,10 +167,12 @@ TEST(Memory, AttentionTakesMemoryForItsRowsAndNotForItsWeights) {
   const Tensor x = normal({1, kTime, 16}, rng).requires_grad_();
   const Tensor seed = normal({1, kTime, 16}, rng);
   empty_cache();
-  const long before = tensor_bytes;
-  const Tensor y = attention(x, x, x, {.heads = 1, .causal = true});
-  backward(y, {.seed = seed});
-  EXPECT_LT(tensor_bytes - before, kTime * kTime * 4 / 2);
+  for (const bool alibi : {false, true}) {
+    const long before = tensor_bytes;
+    const Tensor y = attention(x, x, x, {.heads = 1, .causal = true, .alibi = alibi});
+    backward(y, {.seed = seed});
+    EXPECT_LT(tensor_bytes - before, kTime * kTime * 4 / 2) << (alibi ? "alibi" : "plain");
+  }
 }
 
 TEST(Memory, LiveBytesFollowWhatIsHeld) {

@@ -76,6 +76,25 @@ INSTANTIATE_TEST_SUITE_P(
         Refused{{"train", "copy", "--min-lr", "1"}, 2, "--min-lr = 1 is above --lr = 0.003"},
         Refused{{"train", "copy", "--schedule", "cosin"}, 2, "constant, linear or cosine"},
         Refused{{"train", "copy", "--beta2", "1"}, 2, "beta2 = 1"},
+        Refused{{"train", "copy", "--positions", "absolute"},
+                2,
+                "positions = absolute: it must be learned, sinusoidal, rotary, alibi or none"},
+        Refused{{"train", "copy", "--positions", "rotary", "--d-model", "6"},
+                2,
+                "positions = rotary turns pairs of channels"},
+        Refused{
+            {"train", "copy", "--norm", "front"}, 2, "norm = front: it must be pre, post or none"},
+        Refused{{"train", "copy", "--norm-kind", "batch"},
+                2,
+                "norm-kind = batch: it must be layer or rms"},
+        Refused{
+            {"train", "copy", "--activation", "tanh"}, 2, "activation = tanh: it must be gelu,"},
+        Refused{{"train", "copy", "--scale", "0"}, 2, "scale = 0: it must be sqrt"},
+        Refused{{"train", "copy", "--scale", "wide"}, 2, "scale = wide: it must be sqrt"},
+        Refused{{"train", "copy", "--mask", "all"}, 2, "mask = all: it must be causal or none"},
+        Refused{{"train", "copy", "--kv-heads", "3"}, 2, "kv_heads = 3 must divide heads = 2"},
+        Refused{{"train", "copy", "--kv-heads", "-1"}, 2, "kv-heads = -1 is out of range"},
+        Refused{{"train", "copy", "--tied", "yes"}, 2, "tied = yes: it must be true or false"},
         Refused{{"train", "copy", "--context", "31"}, 2, "context = 31"},
         Refused{{"train", "text"}, 2, "needs a file"},
         Refused{{"train", "text", "none.txt"}, 3, "none.txt: cannot be read: No such file"},
@@ -125,11 +144,13 @@ TEST(CommandLine, HelpNamesEverySettingWithItsDefault) {
   const Outcome found = run_heed({"train", "copy", "--help"});
   EXPECT_EQ(found.code, 0);
   for (const char* flag :
-       {"--layers", "--heads", "--d-model", "--d-ff", "--context", "--batch", "--steps", "--lr",
-        "--min-lr", "--schedule", "--weight-decay", "--warmup", "--beta2", "--dropout", "--clip",
-        "--accumulate", "--seed", "--eval-every"})
+       {"--layers",   "--heads",     "--d-model", "--d-ff",       "--context",      "--batch",
+        "--steps",    "--lr",        "--min-lr",  "--schedule",   "--weight-decay", "--warmup",
+        "--beta2",    "--dropout",   "--clip",    "--accumulate", "--seed",         "--eval-every",
+        "--kv-heads", "--positions", "--norm",    "--norm-kind",  "--activation",   "--scale",
+        "--mask",     "--tied"})
     EXPECT_THAT(lines_of(found.out), Contains(ContainsRegex(std::string("^ *") + flag +
-                                                            " .*(number|cosine).* \\[.+\\]$")));
+                                                            " .*(number| or ).* \\[.+\\]$")));
   EXPECT_THAT(found.out, AllOf(HasSubstr("--watch"), HasSubstr("--json"), HasSubstr("--config"),
                                HasSubstr("--out"), HasSubstr("[300]"), HasSubstr("[0.003]")));
   EXPECT_THAT(run_heed({"train", "text", "--help"}).out, HasSubstr("[cosine]"));

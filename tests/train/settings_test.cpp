@@ -1,0 +1,73 @@
+// What is set of a model reaches it, and a checkpoint gives it back.
+#include <gmock/gmock.h>
+#include <heed/autograd/autograd.h>
+#include <heed/train/cli/saved_run.h>
+#include <heed/train/cli/settings.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+
+#include "support.h"
+
+namespace heed::cli {
+namespace {
+
+using Written = std::map<std::string, std::string>;
+
+Settings with(const Written& written) {
+  Settings settings = settings_of("copy");
+  for (const Setting& setting : all_settings())
+    if (const auto found = written.find(setting.name); found != written.end())
+      setting.set(settings, found->second);
+  return settings;
+}
+
+TransformerConfig config_with(const Written& written) { return model_config(with(written), 5); }
+
+TEST(Settings, ReachTheModel) {
+  const TransformerConfig plain = config_with({});
+  EXPECT_EQ(plain.kv_heads, 0);
+  EXPECT_EQ(plain.positions, Positions::learned);
+  EXPECT_EQ(plain.norm, NormPlace::pre);
+  EXPECT_EQ(plain.norm_kind, NormKind::layer);
+  EXPECT_EQ(plain.activation, Activation::gelu);
+  EXPECT_TRUE(plain.causal);
+  EXPECT_FALSE(plain.scale.has_value());
+  EXPECT_FALSE(plain.tied_embedding);
+
+  EXPECT_EQ(config_with({{"kv-heads", "1"}}).kv_heads, 1);
+  EXPECT_EQ(config_with({{"positions", "alibi"}}).positions, Positions::alibi);
+  EXPECT_EQ(config_with({{"norm", "post"}}).norm, NormPlace::post);
+  EXPECT_EQ(config_with({{"norm-kind", "rms"}}).norm_kind, NormKind::rms);
+  EXPECT_EQ(config_with({{"activation", "swiglu"}}).activation, Activation::swiglu);
+  EXPECT_FALSE(config_with({{"mask", "none"}}).causal);
+  EXPECT_EQ(config_with({{"scale", "none"}}).scale, 1.0);
+  EXPECT_EQ(config_with({{"scale", "0.3"}}).scale, 0.3);
+  EXPECT_FALSE(config_with({{"scale", "sqrt"}}).scale.has_value());
+  EXPECT_TRUE(config_with({{"tied", "true"}}).tied_embedding);
+}
+
+TEST(Settings, OfAModelAreInItsCheckpoint) {
+  const TemporaryFolder folder;
+  const std::vector<Written> all{
+      {},
+      {{"positions", "rotary"}, {"kv-heads", "1"}, {"activation", "swiglu"}},
+      {{"positions", "alibi"}, {"norm", "post"}, {"norm-kind", "rms"}, {"scale", "0.25"}},
+      {{"positions", "sinusoidal"}, {"norm", "none"}, {"activation", "none"}, {"tied", "true"}},
+      {{"positions", "none"}, {"mask", "none"}, {"activation", "relu"}}};
+  const std::unique_ptr<Task> task = make_task("copy");
+  const Tokens ids = task->held_out(0, 2).inputs;
+  for (const Written& written : all) {
+    const Settings settings = with(written);
+    Rng rng(3);
+    const Transformer model(model_config(settings, task->vocabulary()), rng);
+    save_run(folder / "x.safetensors", model, settings, task->tokenizer(), 1);
+    const SavedRun loaded = load_run(folder / "x.safetensors");
+    EXPECT_EQ(to_config(loaded.settings), to_config(settings));
+    EXPECT_EQ(loaded.model(ids).to_vector(), model(ids).to_vector());
+  }
+}
+
+}  // namespace
+}  // namespace heed::cli
