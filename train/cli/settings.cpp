@@ -2,7 +2,9 @@
 #include <heed/data/suggest.h>
 #include <heed/train/cli/config_file.h>
 #include <heed/train/cli/numbers.h>
+#include <heed/train/cli/optimizer_of.h>
 #include <heed/train/cli/settings.h>
+#include <heed/train/optimizers/groups.h>
 #include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
@@ -24,21 +26,20 @@ Setting number(std::string group, std::string name, std::string help, Range rang
       .set = [=](Settings& s, std::string_view written) { s.*member = range.read(name, written); }};
 }
 
-Setting schedule_setting() {
-  constexpr const char* kRange = "constant, linear or cosine";
-  return {.name = "schedule",
-          .group = "Training",
-          .help = "how lr falls to min-lr after the warm-up",
-          .range = kRange,
+/// A string; `check` throws a ValueError that names the setting unless it is a good one.
+template <class Check>
+Setting words(std::string group, std::string name, std::string help, std::string range,
+              std::string Recipe::*member, Check check) {
+  return {.name = std::move(name),
+          .group = std::move(group),
+          .help = std::move(help),
+          .range = std::move(range),
           .quoted = true,
-          .get = [](const Settings& s) { return s.schedule; },
+          .get = [member](const Settings& s) { return s.*member; },
           .set =
               [=](Settings& s, std::string_view written) {
-                try {
-                  s.schedule = name(decay_named(written));
-                } catch (const ValueError&) {
-                  throw ValueError(text("schedule = ", written, ": it must be ", kRange));
-                }
+                check(written);
+                s.*member = written;
               }};
 }
 
@@ -59,18 +60,36 @@ std::vector<Setting> list_settings() {
       number(training, "batch", "rows of a batch", Whole{1, 1'000'000}, &Settings::batch),
       number(training, "accumulate", "batches that make one update", Whole{1, 1'000'000},
              &Settings::accumulate),
+      words(training, "optimizer", "how the weights follow their gradients", optimizer_names(),
+            &Settings::optimizer, require_optimizer),
       number(training, "lr", "learning rate at its peak", Real{}, &Settings::lr),
       number(training, "min-lr", "learning rate at the end of the schedule", Real{},
              &Settings::min_lr),
-      schedule_setting(),
+      words(training, "schedule", "how lr falls to min-lr after the warm-up", decay_names(),
+            &Settings::schedule, decay_named),
+      number(training, "period",
+             "steps of the fall that ends wsd, and between those of step; 0 for a fifth", Whole{},
+             &Settings::period),
+      number(training, "factor", "what is left of lr after each fall of step", Real{1},
+             &Settings::factor),
       number(training, "warmup", "steps in which lr climbs to its peak", Whole{},
              &Settings::warmup),
-      number(training, "weight-decay", "of AdamW, on weights and embeddings", Real{},
+      number(training, "weight-decay", "how fast weights shrink; see decays", Real{},
              &Settings::weight_decay),
-      number(training, "beta2", "of AdamW: how long it remembers squared gradients", Real{1, true},
-             &Settings::beta2),
+      words(training, "decays", "what weight-decay is for; weights are matrices but embeddings",
+            decay_rule_names(), &Settings::decays, require_decay_rule),
+      words(training, "groups", "rates of some weights, as in \"*.bias lr=2; head.* decay=0\"",
+            "patterns of names, each with lr=X or decay=X", &Settings::groups, parse_groups),
+      number(training, "momentum", "of sgd, nesterov and muon", Real{1, true}, &Settings::momentum),
+      number(training, "beta1", "of adam, adamw and lion: how long they remember gradients",
+             Real{1, true}, &Settings::beta1),
+      number(training, "beta2", "of the same, and rmsprop: how long they remember the squares",
+             Real{1, true}, &Settings::beta2),
       number(training, "clip", "largest norm of the gradients; 0 for no limit", Real{},
              &Settings::clip),
+      number(training, "ema",
+             "decay of an average of the weights, which is evaluated and saved; 0 for none",
+             Real{1, true}, &Settings::ema),
       number(training, "eval-every", "steps between evaluations on unseen rows; 0 for the end only",
              Whole{}, &Settings::eval_every),
       number(training, "seed", "of the weights, the batches and dropout", Whole{0, kAnySeed},
@@ -135,6 +154,9 @@ void validate(const Settings& settings) {
   heed::validate(model_config(settings, 1));
   if (settings.min_lr > settings.lr)
     throw ValueError(text("--min-lr = ", settings.min_lr, " is above --lr = ", settings.lr));
+  if (settings.factor == 0) throw ValueError("--factor = 0: it must be above 0");
+  if (settings.optimizer == "nesterov" && settings.momentum == 0)
+    throw ValueError("--momentum = 0: it must be above 0 for --optimizer nesterov");
 }
 
 TransformerConfig model_config(const Settings& settings, std::int64_t vocabulary) {
@@ -152,7 +174,9 @@ Schedule schedule_of(const Settings& settings) {
           .lr = settings.lr,
           .min_lr = settings.min_lr,
           .warmup = settings.warmup,
-          .end = settings.steps};
+          .end = settings.steps,
+          .period = settings.period,
+          .factor = settings.factor};
 }
 
 }  // namespace heed::cli

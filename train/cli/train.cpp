@@ -61,6 +61,8 @@ int train(const Arguments& arguments) {
   return run_session(settings, *task, arguments.options);
 }
 
+std::string shown(const std::string& value) { return value.empty() ? "none" : value; }
+
 /// What --help says of the defaults: those of the task that is named.
 Settings defaults_for(const std::vector<std::string>& words) {
   for (const TaskInfo& info : tasks())
@@ -91,7 +93,7 @@ void add_train(CLI::App& program, Action& action, const std::vector<std::string>
             [arguments, name = setting.name](const std::string& value) {
               arguments->flags[name] = value;
             },
-            fmt::format("{}: {} [{}]", setting.help, setting.range, setting.get(defaults)))
+            fmt::format("{}: {} [{}]", setting.help, setting.range, shown(setting.get(defaults))))
         ->type_name("X")
         ->take_last()
         ->group(setting.group);
