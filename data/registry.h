@@ -28,6 +28,14 @@ struct Recipe {
   std::int64_t d_ff = 0;  ///< 0: 4 d_model
   std::int64_t context = 32;
   double dropout = 0;
+  std::int64_t kv_heads = 0;          ///< 0: as many as heads
+  std::string positions = "learned";  ///< learned, sinusoidal, rotary, alibi or none
+  std::string norm = "pre";           ///< pre, post or none
+  std::string norm_kind = "layer";    ///< layer or rms
+  std::string activation = "gelu";    ///< of the MLP; none: blocks of attention alone
+  std::string scale = "sqrt";         ///< of the scores: 1/sqrt(d_head), none, or a number
+  std::string mask = "causal";        ///< causal or none
+  bool tied = false;                  ///< the token embedding is also the head
   std::int64_t batch = 32;
   std::int64_t steps = 1000;
   std::string optimizer = "adamw";  ///< sgd, nesterov, adam, adamw, rmsprop, lion or muon

@@ -49,13 +49,4 @@ std::string unknown_name(std::string_view kind, std::string_view word,
   return sentence;
 }
 
-std::string alternatives(std::span<const std::string_view> names) {
-  std::string all;
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    if (i > 0) all += i + 1 < names.size() ? ", " : " or ";
-    all += names[i];
-  }
-  return all;
-}
-
 }  // namespace heed

@@ -21,7 +21,4 @@ std::optional<std::string> nearest_name(std::string_view word, std::span<const s
 std::string unknown_name(std::string_view kind, std::string_view word,
                          std::span<const std::string> known);
 
-/// For a sentence: constant, linear or cosine
-std::string alternatives(std::span<const std::string_view> names);
-
 }  // namespace heed

@@ -1,31 +1,18 @@
 #include <heed/autograd/error.h>
-#include <heed/data/suggest.h>
+#include <heed/layers/choice.h>
 #include <heed/train/schedule.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <numbers>
 
 namespace heed {
-namespace {
-
-// In the order of the enum.
-constexpr std::array<std::string_view, 6> kNames{"constant", "linear", "cosine",
-                                                 "wsd",      "step",   "noam"};
-
-}  // namespace
-
-std::string_view name(Decay decay) { return kNames[static_cast<std::size_t>(decay)]; }
-
-Decay decay_named(std::string_view wanted) {
-  const auto found = std::ranges::find(kNames, wanted);
-  if (found == kNames.end())
-    throw ValueError(text("schedule = ", wanted, ": it must be ", decay_names()));
-  return static_cast<Decay>(found - kNames.begin());
+std::string_view name(Decay decay) {
+  return detail::name_among("schedule", decay,
+                            {"constant", "linear", "cosine", "wsd", "step", "noam"});
 }
 
-std::string decay_names() { return alternatives(kNames); }
+Decay decay_named(std::string_view wanted) { return named("schedule", wanted, kDecays); }
 
 double Schedule::at(std::int64_t step) const {
   if (step < warmup)

@@ -1,7 +1,7 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
-#include <string>
 #include <string_view>
 
 namespace heed {
@@ -16,11 +16,11 @@ enum class Decay {
   step,    ///< times `factor` after every `period` steps
   noam     ///< as one over the root of the step (Vaswani et al., arXiv:1706.03762, section 5.3)
 };
+inline constexpr std::array kDecays{Decay::constant, Decay::linear, Decay::cosine,
+                                    Decay::wsd,      Decay::step,   Decay::noam};
 std::string_view name(Decay decay);
 /// The decay of that name. Throws ValueError, listing them, if there is none.
 Decay decay_named(std::string_view name);
-/// constant, linear, cosine, wsd, step or noam
-std::string decay_names();
 
 /// A learning rate that climbs to `lr` in `warmup` steps and then falls. It never falls below
 /// `min_lr`; a linear one, a cosine and wsd reach it at step `end` and never leave it.

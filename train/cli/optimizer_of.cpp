@@ -1,5 +1,5 @@
 #include <heed/autograd/error.h>
-#include <heed/data/suggest.h>
+#include <heed/layers/choice.h>
 #include <heed/train/cli/optimizer_of.h>
 #include <heed/train/optimizers/adam.h>
 #include <heed/train/optimizers/groups.h>
@@ -22,10 +22,10 @@ struct Named {
 };
 
 template <class Table>
-std::string names_of(const Table& table) {
-  std::vector<std::string_view> names;
-  for (const auto& entry : table) names.push_back(entry.name);
-  return alternatives(names);
+std::vector<std::string> names_in(const Table& table) {
+  std::vector<std::string> names;
+  for (const auto& entry : table) names.emplace_back(entry.name);
+  return names;
 }
 
 /// Throws ValueError, naming the setting, if the table has no such name.
@@ -33,7 +33,7 @@ template <class Table>
 auto find(const Table& table, std::string_view setting, std::string_view name) {
   for (const auto& entry : table)
     if (entry.name == name) return entry.value;
-  throw ValueError(text(setting, " = ", name, ": it must be ", names_of(table)));
+  throw ValueError(text(setting, " = ", name, ": it must be ", one_of(names_in(table))));
 }
 
 using Rule = bool (*)(const NamedTensor&);
@@ -101,9 +101,7 @@ std::unique_ptr<Optimizer> optimizer_of(const Settings& settings, Parameters par
   return make(std::move(parameters), Common{settings});
 }
 
-std::string optimizer_names() { return names_of(kOptimizers); }
-std::string decay_rule_names() { return names_of(kDecayRules); }
-void require_optimizer(std::string_view name) { find(kOptimizers, "optimizer", name); }
-void require_decay_rule(std::string_view name) { find(kDecayRules, "decays", name); }
+std::vector<std::string> optimizer_names() { return names_in(kOptimizers); }
+std::vector<std::string> decay_rule_names() { return names_in(kDecayRules); }
 
 }  // namespace heed::cli

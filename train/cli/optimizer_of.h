@@ -5,19 +5,15 @@
 
 #include <memory>
 #include <string>
-#include <string_view>
+#include <vector>
 
 namespace heed::cli {
 
-/// The optimizer that the settings ask for.
+/// The optimizer that the settings ask for. Throws ValueError for a name that is none.
 std::unique_ptr<Optimizer> optimizer_of(const Settings& settings, Parameters parameters);
 
-/// sgd, nesterov, adam, adamw, rmsprop, lion or muon
-std::string optimizer_names();
-/// matrices, weights or all
-std::string decay_rule_names();
-/// Throws ValueError unless there is an optimizer, or a rule for weight decay, of that name.
-void require_optimizer(std::string_view name);
-void require_decay_rule(std::string_view name);
+/// What `optimizer` and `decays` may be.
+std::vector<std::string> optimizer_names();
+std::vector<std::string> decay_rule_names();
 
 }  // namespace heed::cli
