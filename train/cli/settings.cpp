@@ -3,7 +3,9 @@
 #include <heed/layers/choice.h>
 #include <heed/train/cli/config_file.h>
 #include <heed/train/cli/numbers.h>
+#include <heed/train/cli/optimizer_of.h>
 #include <heed/train/cli/settings.h>
+#include <heed/train/optimizers/groups.h>
 #include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
@@ -24,6 +26,23 @@ Setting number(std::string group, std::string name, std::string help, Range rang
       .quoted = false,
       .get = [member](const Settings& s) { return fmt::format("{}", s.*member); },
       .set = [=](Settings& s, std::string_view written) { s.*member = range.read(name, written); }};
+}
+
+/// Some text; `check` throws a ValueError that names the setting unless it is a good one.
+template <class Check>
+Setting words(std::string group, std::string name, std::string help, std::string range,
+              std::string Recipe::*member, Check check) {
+  return {.name = std::move(name),
+          .group = std::move(group),
+          .help = std::move(help),
+          .range = std::move(range),
+          .quoted = true,
+          .get = [member](const Settings& s) { return s.*member; },
+          .set =
+              [=](Settings& s, std::string_view written) {
+                check(written);
+                s.*member = written;
+              }};
 }
 
 /// One of a few words.
@@ -55,20 +74,6 @@ std::optional<double> scale_named(std::string_view written) {
   throw ValueError(text("scale = ", written, ": it must be ", kRange));
 }
 
-Setting scale_setting() {
-  return {.name = "scale",
-          .group = "Model",
-          .help = "what the scores of attention are multiplied by",
-          .range = "sqrt, none or a number above 0",
-          .quoted = true,
-          .get = [](const Settings& s) { return s.scale; },
-          .set =
-              [](Settings& s, std::string_view written) {
-                scale_named(written);
-                s.scale = written;
-              }};
-}
-
 Setting tied_setting() {
   return {.name = "tied",
           .group = "Model",
@@ -81,24 +86,6 @@ Setting tied_setting() {
                 if (written != "true" && written != "false")
                   throw ValueError(text("tied = ", written, ": it must be true or false"));
                 s.tied = written == "true";
-              }};
-}
-
-Setting schedule_setting() {
-  constexpr const char* kRange = "constant, linear or cosine";
-  return {.name = "schedule",
-          .group = "Training",
-          .help = "how lr falls to min-lr after the warm-up",
-          .range = kRange,
-          .quoted = true,
-          .get = [](const Settings& s) { return s.schedule; },
-          .set =
-              [=](Settings& s, std::string_view written) {
-                try {
-                  s.schedule = name(decay_named(written));
-                } catch (const ValueError&) {
-                  throw ValueError(text("schedule = ", written, ": it must be ", kRange));
-                }
               }};
 }
 
@@ -125,7 +112,8 @@ std::vector<Setting> list_settings() {
              &Settings::norm_kind),
       choice(model, "activation", "of the MLP; none for blocks of attention alone",
              names_of(kActivations), &Settings::activation),
-      scale_setting(),
+      words(model, "scale", "what the scores of attention are multiplied by",
+            "sqrt, none or a number above 0", &Settings::scale, scale_named),
       choice(model, "mask", "whether a position sees only itself and those before it",
              {"causal", "none"}, &Settings::mask),
       tied_setting(),
@@ -133,20 +121,42 @@ std::vector<Setting> list_settings() {
       number(training, "batch", "rows of a batch", Whole{1, 1'000'000}, &Settings::batch),
       number(training, "accumulate", "batches that make one update", Whole{1, 1'000'000},
              &Settings::accumulate),
+      choice(training, "optimizer", "how the weights follow their gradients", optimizer_names(),
+             &Settings::optimizer),
       number(training, "lr", "learning rate at its peak", Real{}, &Settings::lr),
       number(training, "min-lr", "learning rate at the end of the schedule", Real{},
              &Settings::min_lr),
-      schedule_setting(),
+      choice(training, "schedule", "how lr falls to min-lr after the warm-up", names_of(kDecays),
+             &Settings::schedule),
+      number(training, "period",
+             "steps of the fall that ends wsd, and between those of step; 0 for a fifth", Whole{},
+             &Settings::period),
+      number(training, "factor", "what is left of lr after each fall of step", Real{1},
+             &Settings::factor),
       number(training, "warmup", "steps in which lr climbs to its peak", Whole{},
              &Settings::warmup),
-      number(training, "weight-decay", "of AdamW, on weights and embeddings", Real{},
+      number(training, "weight-decay", "how fast weights shrink; see decays", Real{},
              &Settings::weight_decay),
-      number(training, "beta2", "of AdamW: how long it remembers squared gradients", Real{1, true},
-             &Settings::beta2),
+      choice(training, "decays", "what weight-decay is for; weights are matrices but embeddings",
+             decay_rule_names(), &Settings::decays),
+      words(training, "groups", "rates of some weights, as in \"*.bias lr=2; head.* decay=0\"",
+            "patterns of names, each with lr=X or decay=X", &Settings::groups, parse_groups),
+      number(training, "momentum", "of sgd, nesterov and muon", Real{1, true}, &Settings::momentum),
+      number(training, "beta1", "of adam, adamw and lion: how long they remember gradients",
+             Real{1, true}, &Settings::beta1),
+      number(training, "beta2", "of the same, and rmsprop: how long they remember the squares",
+             Real{1, true}, &Settings::beta2),
       number(training, "clip", "largest norm of the gradients; 0 for no limit", Real{},
              &Settings::clip),
+      number(training, "ema",
+             "decay of an average of the weights, which is evaluated and saved; 0 for none",
+             Real{1, true}, &Settings::ema),
       number(training, "eval-every", "steps between evaluations on unseen rows; 0 for the end only",
              Whole{}, &Settings::eval_every),
+      number(training, "overfit",
+             "train on so many batches and no others: a check that the model can learn at all, "
+             "with exit code 4 if it has not memorised them; 0 for the task",
+             Whole{0, 1'000'000}, &Settings::overfit),
       number(training, "seed", "of the weights, the batches and dropout", Whole{0, kAnySeed},
              &Settings::seed),
   };
@@ -209,6 +219,9 @@ void validate(const Settings& settings) {
   heed::validate(model_config(settings, 1));
   if (settings.min_lr > settings.lr)
     throw ValueError(text("--min-lr = ", settings.min_lr, " is above --lr = ", settings.lr));
+  if (settings.factor == 0) throw ValueError("--factor = 0: it must be above 0");
+  if (settings.optimizer == "nesterov" && settings.momentum == 0)
+    throw ValueError("--momentum = 0: it must be above 0 for --optimizer nesterov");
 }
 
 TransformerConfig model_config(const Settings& settings, std::int64_t vocabulary) {
@@ -230,11 +243,13 @@ TransformerConfig model_config(const Settings& settings, std::int64_t vocabulary
 }
 
 Schedule schedule_of(const Settings& settings) {
-  return {.decay = decay_named(settings.schedule),
+  return {.decay = named("schedule", settings.schedule, kDecays),
           .lr = settings.lr,
           .min_lr = settings.min_lr,
           .warmup = settings.warmup,
-          .end = settings.steps};
+          .end = settings.steps,
+          .period = settings.period,
+          .factor = settings.factor};
 }
 
 }  // namespace heed::cli

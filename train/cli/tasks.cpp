@@ -24,7 +24,7 @@ void describe(const TaskInfo& info) {
   std::string recipe = "\n" + usage(info) + " stands for";
   const Settings settings = settings_of(info.name);
   for (const Setting& setting : all_settings())
-    recipe += " --" + setting.name + " " + setting.get(settings);
+    recipe += " --" + setting.name + " " + shell_word(setting.get(settings));
   out.line(recipe);
 }
 
