@@ -186,7 +186,7 @@ TEST(Trainer, NamesTheBadParameterAndLeavesTheGoodValues) {
   Fixture f;
   Trainer trainer = f.trainer({.batch = 2});
   trainer.step();
-  f.model.blocks[0].mlp.up.weight.mutate<float>()[0] = std::numeric_limits<float>::infinity();
+  f.model.blocks[0].mlp->up.weight.mutate<float>()[0] = std::numeric_limits<float>::infinity();
   const std::vector<double> before = f.values();
   const std::string message = message_of<NonFinite>([&] { trainer.step(); });
   EXPECT_THAT(message, HasSubstr("step 2: loss "));
