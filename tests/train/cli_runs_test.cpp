@@ -41,7 +41,7 @@ TEST(TrainingWith, EveryOptimizerAndScheduleLearnsAnotherWay) {
     losses.push_back(loss({"--optimizer", optimizer}));
   for (const char* schedule : {"linear", "cosine", "wsd", "step", "noam"})
     losses.push_back(loss({"--schedule", schedule}));
-  losses.push_back(loss({"--schedule", "step", "--period", "3"}));
+  losses.push_back(loss({"--schedule", "step", "--period", "5"}));
   losses.push_back(loss({"--schedule", "step", "--factor", "0.9"}));
   losses.push_back(loss({"--beta1", "0.5"}));
   losses.push_back(loss({"--optimizer", "sgd", "--momentum", "0.5"}));
