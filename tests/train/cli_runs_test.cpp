@@ -1,8 +1,11 @@
 // The program from outside: what a training is made with, and what is made of several.
 #include <gmock/gmock.h>
+#include <heed/train/cli/seeds.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
+#include <utility>
 
 #include "cli_support.h"
 #include "process.h"
@@ -38,7 +41,7 @@ TEST(TrainingWith, EveryOptimizerAndScheduleLearnsAnotherWay) {
     losses.push_back(loss({"--optimizer", optimizer}));
   for (const char* schedule : {"linear", "cosine", "wsd", "step", "noam"})
     losses.push_back(loss({"--schedule", schedule}));
-  losses.push_back(loss({"--schedule", "step", "--period", "3"}));
+  losses.push_back(loss({"--schedule", "step", "--period", "5"}));
   losses.push_back(loss({"--schedule", "step", "--factor", "0.9"}));
   losses.push_back(loss({"--beta1", "0.5"}));
   losses.push_back(loss({"--optimizer", "sgd", "--momentum", "0.5"}));
@@ -89,6 +92,17 @@ TEST(Seeds, EachHasItsRunAndTheMedianIsSaid) {
 
   const Outcome alone = run_heed(tiny({"--seed", "7", "--json", "--out", "one"}), start);
   EXPECT_THAT(losses, Contains(last_json(alone.out)["loss"].get<double>()));
+}
+
+TEST(Seeds, SpreadIsMedianAndRange) {
+  const auto spread = [](std::vector<double> values) {
+    const cli::Spread found = cli::spread_of(std::move(values));
+    return std::vector{found.median, found.low, found.high};
+  };
+  EXPECT_THAT(spread({5}), ElementsAre(5, 5, 5));
+  EXPECT_THAT(spread({9, 1, 4}), ElementsAre(4, 1, 9));
+  EXPECT_THAT(spread({9, 1, 4, 2}), ElementsAre(3, 1, 9));
+  EXPECT_TRUE(std::isnan(spread({1, std::nan("")})[1]));
 }
 
 TEST(Seeds, ArePeoplesTableToo) {

@@ -53,7 +53,7 @@ TEST(Lion, FollowsTheSignOfItsMomentum) {
       optimizer.step();
       for (std::size_t i = 0; i < p.size(); ++i) {
         const double u = .8 * m[i] + .2 * g[i];
-        p[i] -= .05 * ((u > 0 ? 1 : -1) + .2 * p[i]);
+        p[i] -= .05 * ((u > 0) - (u < 0) + .2 * p[i]);
         m[i] = .95 * m[i] + .05 * g[i];
       }
       expect_near(x.to_vector(), p, dtype == f64 ? 1e-12 : 1e-6);

@@ -1,0 +1,86 @@
+// What is a head for? An attention-only model of two layers learns to go on with a sequence that
+// comes a second time. Its induction heads look at what followed the last time, and need to know,
+// at each token, which token came before: a head of the first layer tells them. Silence that one.
+// After Olsson et al., "In-context Learning and Induction Heads", arXiv:2209.11895.
+//
+//   ablation [TASK] [STEPS]     trains on `induction` as its recipe says, or on another task
+#include <heed/autograd/autograd.h>
+#include <heed/data/data.h>
+#include <heed/layers/layers.h>
+#include <heed/train/train.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+using namespace heed;
+
+namespace {
+
+double loss_on(const Transformer& model, const Batch& batch) {
+  const NoGrad quiet;
+  return cross_entropy(model(batch.inputs), batch.targets).item();
+}
+
+/// The loss when one head adds nothing.
+double loss_without(const Transformer& model, const Head& head, const Batch& batch) {
+  Recorder recorder(model);
+  recorder.replace(head.layer + ".weights", silence_head(head.head));
+  return loss_on(model, batch);
+}
+
+void train(const Transformer& model, const Task& task, const Recipe& recipe, std::int64_t steps) {
+  AdamW optimizer(parameters(model),
+                  {.lr = recipe.lr, .beta2 = recipe.beta2, .weight_decay = recipe.weight_decay});
+  Trainer trainer(trainable(model), task, optimizer,
+                  {.steps = steps,
+                   .batch = recipe.batch,
+                   .schedule = {.lr = recipe.lr, .warmup = recipe.warmup},
+                   .clip = recipe.clip},
+                  Rng(1), {.on_step = [](const StepReport& report) {
+                    if (report.step % 250 == 0)
+                      std::printf("step %lld  loss %.3f\n", static_cast<long long>(report.step),
+                                  report.loss);
+                  }});
+  trainer.run();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::string name = argc > 1 ? argv[1] : "induction";
+  const Recipe recipe = find_task(name).recipe;
+  const auto task = make_task(name);
+  Rng rng(1);
+  const Transformer model({.vocabulary = task->vocabulary(),
+                           .context = task->context(),
+                           .layers = recipe.layers,
+                           .heads = recipe.heads,
+                           .d_model = recipe.d_model,
+                           .positions = named("positions", recipe.positions, kPositions),
+                           .activation = named("activation", recipe.activation, kActivations)},
+                          rng);
+  train(model, *task, recipe, argc > 2 ? std::atoll(argv[2]) : recipe.steps);
+
+  const Batch batch = task->held_out(0, std::min<std::int64_t>(64, task->held_out_rows()));
+  const double whole = loss_on(model, batch);
+  const std::vector<Head> heads = look_at_heads(model, batch);
+  std::printf("\nloss on unseen rows %.3f; without one head:\n%-24s previous  induction    loss\n",
+              whole, "head");
+  for (const Head& head : heads)
+    std::printf("%-20s %3lld %9.2f %10.2f %7.3f\n", head.layer.c_str(),
+                static_cast<long long>(head.head), head.metrics.previous_token,
+                head.metrics.induction, loss_without(model, head, batch));
+
+  const Head& previous = *std::ranges::max_element(
+      heads, {}, [](const Head& head) { return head.metrics.previous_token; });
+  const double without = loss_without(model, previous, batch);
+  std::printf(
+      "\nHead %lld of %s looks at the previous token with weight %.2f. Silenced, the loss "
+      "goes from %.3f to %.3f.\n",
+      static_cast<long long>(previous.head), previous.layer.c_str(),
+      previous.metrics.previous_token, whole, without);
+  return 0;
+}
