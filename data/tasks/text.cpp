@@ -83,6 +83,7 @@ Nobody knows which cells are right here: look for heads that attend to the previ
 character, to the start of the word, or to the last time the same letters came.)",
       .citation = "Karpathy, nanoGPT, github.com/karpathy/nanoGPT: the recipe for a CPU",
       .takes_file = true,
+      .open_ended = true,
       .recipe = recipe,
       .make =
           [recipe](const TaskOptions& options) {

@@ -5,7 +5,7 @@
 #include <heed/train/cli/bench_peak.h>
 #include <heed/train/cli/bench_table.h>
 #include <heed/train/cli/commands.h>
-#include <heed/train/cli/numbers.h>
+#include <heed/data/numbers.h>
 #include <heed/train/cli/threads.h>
 #include <spdlog/fmt/fmt.h>
 

@@ -1,6 +1,6 @@
 #include <heed/autograd/error.h>
 #include <heed/train/checkpoint.h>
-#include <heed/train/cli/numbers.h>
+#include <heed/data/numbers.h>
 #include <heed/train/cli/saved_run.h>
 
 #include <system_error>

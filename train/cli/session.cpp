@@ -146,10 +146,8 @@ class Session {
   }
 
   void evaluated(std::int64_t step, const Evaluation& found) {
-    const Fields fields{{"event", "evaluate"},         {"step", step},
-                        {"rows", found.rows},          {"loss", found.loss},
-                        {"accuracy", found.accuracy},  {"exact_match", found.exact_match},
-                        {"alignment", found.alignment}};
+    Fields fields{{"event", "evaluate"}, {"step", step}};
+    append(fields, found);
     metrics_.write(fields);
     save(step);
     progress_.evaluated(found);
@@ -181,15 +179,10 @@ class Session {
     log_.info("finished in {:.2f} s", seconds);
     const std::string path = run_.path().string();
     if (options_.json) {
-      out.raw(json_line({{"event", "result"},
-                         {"task", settings_.task},
-                         {"steps", settings_.steps},
-                         {"loss", last.loss},
-                         {"accuracy", last.accuracy},
-                         {"exact_match", last.exact_match},
-                         {"alignment", last.alignment},
-                         {"seconds", seconds},
-                         {"run", path}}));
+      Fields fields{{"event", "result"}, {"task", settings_.task}, {"steps", settings_.steps}};
+      append(fields, last);
+      fields.insert(fields.end(), {{"seconds", seconds}, {"run", path}});
+      out.raw(json_line(fields));
       return;
     }
     out.line(fmt::format("{} after {} in {:.1f} s, {} unseen rows: {}", settings_.task,
