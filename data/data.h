@@ -11,8 +11,10 @@
 #include <heed/data/suggest.h>
 #include <heed/data/task.h>
 #include <heed/data/tasks/copy.h>
+#include <heed/data/tasks/rows.h>
 #include <heed/data/tasks/tasks.h>
 #include <heed/data/tasks/text.h>
+#include <heed/data/text/bytes.h>
 #include <heed/data/text/corpus.h>
 #include <heed/data/text/tokenizer.h>
 #include <heed/data/text/utf8.h>

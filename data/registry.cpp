@@ -2,6 +2,7 @@
 #include <heed/data/registry.h>
 #include <heed/data/suggest.h>
 #include <heed/data/tasks/copy.h>
+#include <heed/data/tasks/rows.h>
 #include <heed/data/tasks/tasks.h>
 #include <heed/data/tasks/text.h>
 
@@ -13,9 +14,10 @@ namespace {
 
 // A deque: what find_task() returned stays where it is when another task is registered.
 std::deque<TaskInfo>& registry() {
-  static std::deque<TaskInfo> infos = {copy_task(),     reverse_task(), sort_task(),
-                                       addition_task(), recall_task(),  selective_copy_task(),
-                                       dyck_task(),     parity_task(),  text_task()};
+  static std::deque<TaskInfo> infos = {
+      copy_task(),      reverse_task(), sort_task(),      addition_task(), modular_task(),
+      induction_task(), markov_task(),  trigger_task(),   recall_task(),   selective_copy_task(),
+      dyck_task(),      parity_task(),  agreement_task(), text_task(),     rows_task()};
   return infos;
 }
 

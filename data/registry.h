@@ -21,15 +21,32 @@ struct Recipe {
   std::int64_t d_ff = 0;  ///< 0: 4 d_model
   std::int64_t context = 32;
   double dropout = 0;
+  std::int64_t kv_heads = 0;          ///< 0: as many as heads
+  std::string positions = "learned";  ///< learned, sinusoidal, rotary, alibi or none
+  std::string norm = "pre";           ///< pre, post or none
+  std::string norm_kind = "layer";    ///< layer or rms
+  std::string activation = "gelu";    ///< of the MLP; none: blocks of attention alone
+  std::string scale = "sqrt";         ///< of the scores: 1/sqrt(d_head), none, or a number
+  std::string mask = "causal";        ///< causal or none
+  bool tied = false;                  ///< the token embedding is also the head
   std::int64_t batch = 32;
   std::int64_t steps = 1000;
+  std::string optimizer = "adamw";  ///< sgd, nesterov, adam, adamw, rmsprop, lion or muon
   double lr = 1e-3;
   double min_lr = 0;  ///< where the schedule ends
   std::int64_t warmup = 0;
-  std::string schedule = "constant";  ///< constant, linear or cosine
+  std::string schedule = "constant";  ///< constant, linear, cosine, wsd, step or noam
+  std::int64_t period = 0;            ///< of wsd and step; 0 for a fifth of the steps
+  double factor = 0.1;                ///< of step
   double weight_decay = 0;
-  double beta2 = 0.999;
+  std::string decays = "matrices";  ///< what weight decay is for: matrices, weights (matrices that
+                                    ///< are no embedding) or all
+  std::string groups = {};          ///< rates of some parameters, as parse_groups reads them
+  double momentum = 0.9;            ///< of sgd, nesterov and muon
+  double beta1 = 0.9;               ///< of adam, adamw and lion
+  double beta2 = 0.999;             ///< of adam, adamw and lion; rmsprop's only one
   double clip = 1;
+  double ema = 0;  ///< how much an average of the weights keeps at each step; 0 for none
   std::int64_t eval_every = 100;
 };
 

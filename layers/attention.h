@@ -3,6 +3,7 @@
 #include <heed/autograd/tokens_mask.h>
 #include <heed/layers/cache.h>
 #include <heed/layers/linear.h>
+#include <heed/layers/positions.h>
 
 #include <optional>
 
@@ -12,10 +13,18 @@ struct AttentionConfig {
   bool causal = false;               ///< query i sees keys j <= i + Tk - Tq
   std::optional<double> scale = {};  ///< of the scores; 1/sqrt(D) unless given, 1.0 for none
   double dropout = 0;                ///< of the weights, within a Training scope
+  std::int64_t kv_heads = 0;         ///< of keys and values, shared by neighbours; as many if 0
+  /// `rotary` and `alibi` act here, with query i at the place of key i + Tk - Tq; for the others
+  /// there is nothing to do.
+  Positions positions = Positions::none;
 };
 
-/// Multi-head attention (Vaswani et al., arXiv:1706.03762, section 3.2). B batch, Tq and Tk query
-/// and key times, C = d_model, H heads, D = C / H.
+/// Throws ValueError, naming the field, its value and what it may be, if these do not go together.
+void validate(const AttentionConfig& config, std::int64_t d_model, std::int64_t heads);
+
+/// Multi-head attention (Vaswani et al., arXiv:1706.03762, section 3.2), of grouped queries if
+/// there are fewer heads of keys and values (Ainslie et al., arXiv:2305.13245). B batch, Tq and Tk
+/// query and key times, C = d_model, H heads, D = C / H, Hkv heads of keys and values.
 ///
 /// w_k has no bias: it adds the same to all scores of a query, and softmax cannot see that.
 /// Shows "weights" (B, H, Tq, Tk) to a Recorder, before dropout; who replaces them changes the
@@ -23,9 +32,9 @@ struct AttentionConfig {
 struct MultiHeadAttention {
   std::int64_t heads;
   AttentionConfig config;
-  Linear w_q, w_k, w_v, w_o;  ///< each (C, C)
+  Linear w_q, w_k, w_v, w_o;  ///< each (C, C), but w_k and w_v (C, Hkv D)
 
-  /// Throws ValueError unless the number of heads divides d_model.
+  /// Throws ValueError as `validate(options, d_model, head_count)` does.
   MultiHeadAttention(std::int64_t d_model, std::int64_t head_count, Rng& rng,
                      AttentionConfig options = {});
 
@@ -39,19 +48,25 @@ struct MultiHeadAttention {
   /// added to it. `hidden` broadcasts to (B, H, t, T + t). Throws ValueError unless causal, and
   /// ShapeError as `past.then` does; `past` is then as it was.
   Tensor operator()(const Tensor& x, KeysValues& past, const Mask& hidden = {}) const;
+
+  /// What cross-attention makes of a memory (B, Tk, C): it can be kept, and ...
+  KeysValues keys_values(const Tensor& memory) const;
+  /// ... looked at by queries from x (B, Tq, C) again and again; y (B, Tq, C).
+  Tensor across(const Tensor& x, const KeysValues& memory, const Mask& hidden = {}) const;
+
   void visit(Visitor& v);
 
  private:
-  /// q (B, Tq, C), k and v (B, Tk, C) to y (B, Tq, C).
-  Tensor attend(const Tensor& q, const Tensor& k, const Tensor& v, const Mask& hidden) const;
+  std::int64_t kv_heads() const { return config.kv_heads ? config.kv_heads : heads; }
+  /// x (B, T, h D), h heads side by side, turned by the positions before `end` if they are rotary.
+  Tensor placed(const Tensor& x, std::int64_t count, std::int64_t end) const;
+  /// q (B, Tq, C), k and v (B, Tk, Hkv D) to y (B, Tq, C).
+  Tensor attend(const Tensor& q, const KeysValues& kv, const Mask& hidden) const;
 };
 
 /// Which keys of a batch are padding, (B, Tk), as a mask for attention, (B, 1, 1, Tk); none for
 /// none. Throws ShapeError for another number of axes: a (B, Tk) mask itself would be taken as (Tq,
 /// Tk).
 Mask padding_mask(const Mask& hidden);
-
-/// Throws ValueError unless both are at least 1 and heads divides d_model.
-void require_heads(std::int64_t heads, std::int64_t d_model);
 
 }  // namespace heed

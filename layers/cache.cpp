@@ -15,9 +15,7 @@ KeysValues KeysValues::then(const Tensor& more_keys, const Tensor& more_values) 
   return {concat({keys, more_keys}, 1), concat({values, more_values}, 1)};
 }
 
-std::int64_t KvCache::length() const {
-  return layers.empty() || !layers.front().keys.defined() ? 0 : layers.front().keys.dim(1);
-}
+std::int64_t KvCache::length() const { return layers.empty() ? 0 : layers.front().length(); }
 
 void KvCache::hide(const Mask& more, const Shape& tokens) {
   const std::int64_t batch = tokens[0], before = length(), total = before + tokens[1];
@@ -25,7 +23,7 @@ void KvCache::hide(const Mask& more, const Shape& tokens) {
     throw ShapeError(text("cache: holds a batch of ", layers.front().keys.dim(0),
                           ", the new tokens are ", tokens, "; start with a new cache"));
   for (const KeysValues& layer : layers)
-    if ((layer.keys.defined() ? layer.keys.dim(1) : 0) != before)
+    if (layer.length() != before)
       throw ShapeError("cache: its layers hold different numbers of positions");
   if (hidden.defined() && hidden.shape() != Shape{batch, before})
     throw ShapeError(text("cache: its padding ", hidden.shape(), " is not that of ", batch,

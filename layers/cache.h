@@ -11,8 +11,10 @@ namespace heed {
 /// What one causal attention layer keeps of the T positions it has read: the later ones need no
 /// more of them. Undefined before the first.
 struct KeysValues {
-  Tensor keys, values;  ///< (B, T, C)
+  Tensor keys, values;  ///< (B, T, C), or (B, T, Hkv D) of fewer heads; keys turned if rotary
 
+  /// T, how many positions were read.
+  std::int64_t length() const { return keys.defined() ? keys.dim(1) : 0; }
   /// These with those of further positions behind them, both (B, t, C). Throws ShapeError if batch
   /// or channels differ.
   KeysValues then(const Tensor& more_keys, const Tensor& more_values) const;
@@ -39,6 +41,14 @@ struct KvCache {
   /// Remembers what is padding, `more` (B, t), of tokens (B, t) that are about to be read: none if
   /// undefined. Throws ShapeError if the cache holds another batch, or does not fit itself.
   void hide(const Mask& more, const Shape& tokens);
+};
+
+/// What a Decoder keeps: the memory as each of its blocks sees it, and what it has written. As a
+/// KvCache it may be copied.
+struct DecoderCache {
+  KvCache written;
+  std::vector<KeysValues> memory;  ///< one for each block
+  Mask hidden;                     ///< of the memory's padding, (B, 1, 1, S); undefined for none
 };
 
 }  // namespace heed

@@ -2,14 +2,20 @@
 
 #include <heed/layers/attention.h>
 #include <heed/layers/cache.h>
+#include <heed/layers/choice.h>
+#include <heed/layers/config.h>
 #include <heed/layers/dropout.h>
 #include <heed/layers/embedding.h>
+#include <heed/layers/encoder_decoder.h>
 #include <heed/layers/gradcheck.h>
 #include <heed/layers/init.h>
+#include <heed/layers/input_embedding.h>
 #include <heed/layers/linear.h>
 #include <heed/layers/mlp.h>
 #include <heed/layers/norm.h>
 #include <heed/layers/positions.h>
 #include <heed/layers/recorder.h>
+#include <heed/layers/residual.h>
+#include <heed/layers/start.h>
 #include <heed/layers/transformer.h>
 #include <heed/layers/visitor.h>

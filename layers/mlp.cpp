@@ -1,28 +1,14 @@
 #include <heed/autograd/error.h>
 #include <heed/autograd/ops/activation.h>
+#include <heed/autograd/ops/arithmetic.h>
+#include <heed/layers/choice.h>
 #include <heed/layers/mlp.h>
 
 namespace heed {
-namespace {
-
-[[noreturn]] void refuse(Activation activation) {
-  throw ValueError(text("activation: there is none with number ", static_cast<int>(activation)));
-}
-
-}  // namespace
 
 std::string_view name(Activation activation) {
-  switch (activation) {
-    case Activation::gelu:
-      return "gelu";
-    case Activation::gelu_tanh:
-      return "gelu_tanh";
-    case Activation::relu:
-      return "relu";
-    case Activation::silu:
-      return "silu";
-  }
-  refuse(activation);
+  return detail::name_among("activation", activation,
+                            {"gelu", "gelu_tanh", "relu", "silu", "swiglu", "none"});
 }
 
 Tensor activate(const Tensor& x, Activation activation) {
@@ -35,16 +21,26 @@ Tensor activate(const Tensor& x, Activation activation) {
       return relu(x);
     case Activation::silu:
       return silu(x);
+    case Activation::swiglu:
+    case Activation::none:
+      break;
   }
-  refuse(activation);
+  throw ValueError(text("activation = ", name(activation), " is no function of an element"));
 }
 
 Mlp::Mlp(std::int64_t d_model, std::int64_t d_ff, Rng& rng, Activation function)
-    : up(d_model, d_ff, rng), down(d_ff, d_model, rng), activation(function) {}
+    : up(d_model, d_ff, rng), down(d_ff, d_model, rng), activation(function) {
+  if (activation == Activation::none)
+    throw ValueError("activation = none: a block of attention alone has no Mlp");
+  if (activation == Activation::swiglu) gate.emplace(d_model, d_ff, rng);
+}
 
-Tensor Mlp::operator()(const Tensor& x) const { return down(activate(up(x), activation)); }
+Tensor Mlp::operator()(const Tensor& x) const {
+  return down(gate ? silu((*gate)(x)) * up(x) : activate(up(x), activation));
+}
 
 void Mlp::visit(Visitor& v) {
+  v("gate", gate);
   v("up", up);
   v("down", down);
 }

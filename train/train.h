@@ -2,12 +2,17 @@
 
 #include <heed/train/accumulate.h>
 #include <heed/train/atomic_file.h>
+#include <heed/train/average.h>
 #include <heed/train/checkpoint.h>
 #include <heed/train/clip.h>
 #include <heed/train/evaluate.h>
 #include <heed/train/metrics.h>
 #include <heed/train/optimizers/adam.h>
+#include <heed/train/optimizers/groups.h>
+#include <heed/train/optimizers/lion.h>
+#include <heed/train/optimizers/muon.h>
 #include <heed/train/optimizers/optimizer.h>
+#include <heed/train/optimizers/rmsprop.h>
 #include <heed/train/optimizers/sgd.h>
 #include <heed/train/run_directory.h>
 #include <heed/train/safetensors.h>

@@ -25,6 +25,8 @@ void validate(const TrainerOptions& options) {
   at_least("measure_every", options.measure_every, 0);
   if (!(options.clip > 0))
     throw ValueError(text("trainer: clip = ", options.clip, " is not above 0"));
+  if (!(options.ema >= 0 && options.ema < 1))
+    throw ValueError(text("trainer: ema = ", options.ema, " is not in [0, 1)"));
   validate(options.schedule);
 }
 
@@ -73,6 +75,7 @@ Trainer::Trainer(Trainable model, const Task& task, Optimizer& optimizer, Traine
       data_(rng.stream("data")),
       dropout_(rng.stream("dropout")) {
   validate(options_);
+  if (options_.ema > 0) average_.emplace(model_.parameters, options_.ema);
 }
 
 StepReport Trainer::step() {
@@ -115,6 +118,7 @@ StepReport Trainer::step() {
   if (measured) before.emplace(model_.parameters);
   optimizer_.step();
   if (before) report.update_ratio = before->relative_change();
+  if (average_) average_->update();
   ++done_;
   report.seconds = seconds_since(start);
   return report;
@@ -132,6 +136,7 @@ std::optional<Evaluation> Trainer::run() {
 }
 
 Evaluation Trainer::evaluate_now(std::int64_t rows) {
+  const Averaged scope(average());
   const Evaluation found = evaluate(model_, task_, rows);
   if (!std::isfinite(found.loss))
     throw NonFinite(

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <heed/autograd/rng.h>
+#include <heed/train/average.h>
 #include <heed/train/evaluate.h>
 #include <heed/train/optimizers/optimizer.h>
 #include <heed/train/schedule.h>
@@ -18,6 +19,7 @@ struct TrainerOptions {
   std::int64_t accumulate = 1;  ///< batches that make one update
   Schedule schedule = {};
   double clip = std::numeric_limits<double>::infinity();  ///< largest norm of the gradients
+  double ema = 0;  ///< decay of an average of the weights, which is what is evaluated; 0 for none
   std::int64_t eval_every = 0;     ///< steps between two evaluations on the way; 0 for none
   std::int64_t eval_rows = 256;    ///< of such an evaluation; the last one takes all
   std::int64_t measure_every = 0;  ///< steps between two measurements of update_ratio; 0 for none
@@ -41,6 +43,7 @@ struct TrainerCallbacks {
   /// Between the gradients and their clipping: where several machines would add up theirs.
   std::function<void(const Parameters&)> reduce = {};
   std::function<void(const StepReport&)> on_step = {};
+  /// The parameters are then what was evaluated: their average, if there is one.
   std::function<void(std::int64_t step, const Evaluation&)> on_evaluate = {};
   /// Asked after each step; true ends the training there.
   std::function<bool()> stop = {};
@@ -65,6 +68,8 @@ class Trainer {
   std::optional<Evaluation> run();
 
   std::int64_t steps_done() const { return done_; }
+  /// The average that `ema` asks for; null without.
+  WeightAverage* average() { return average_ ? &*average_ : nullptr; }
 
  private:
   Evaluation evaluate_now(std::int64_t rows);
@@ -75,6 +80,7 @@ class Trainer {
   TrainerOptions options_;
   TrainerCallbacks callbacks_;
   Rng data_, dropout_;
+  std::optional<WeightAverage> average_;
   std::int64_t done_ = 0;
 };
 

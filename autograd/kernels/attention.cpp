@@ -6,6 +6,8 @@
 #include <heed/autograd/kernels/vector_kernels.h>
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
 #include <numbers>
 
 namespace heed::kernels {
@@ -65,6 +67,8 @@ AttentionTile<T> tile_at(const Attention& a, const Place& at, const Cells& cells
           .v = {v.at(at.b, at.kv), v.row},
           .scale = static_cast<T>(a.scale * std::numbers::log2e),
           .ahead = ahead,
+          .alibi = static_cast<T>(a.alibi ? alibi_slope(at.h, a.heads) * std::numbers::log2e : 0),
+          .place = at.first + a.keys - a.queries,
           .hidden = a.hidden ? a.hidden + at.b * by_batch + at.h * by_head + at.first * by_query
                              : nullptr,
           .hidden_query = by_query,
@@ -75,6 +79,12 @@ AttentionTile<T> tile_at(const Attention& a, const Place& at, const Cells& cells
 }
 
 }  // namespace
+
+double alibi_slope(std::int64_t head, std::int64_t heads) {
+  const auto below = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(heads)));
+  const std::int64_t half_steps = head < below ? 2 * (head + 1) : 2 * (head - below) + 1;
+  return std::exp2(-4 * static_cast<double>(half_steps) / static_cast<double>(below));
+}
 
 template <class T>
 void attention_forward(const Attention& a, HeadRows<const T> q, HeadRows<const T> k,

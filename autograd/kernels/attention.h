@@ -21,11 +21,16 @@ struct Attention {
   std::int64_t batch, heads, kv_heads, queries, keys, width, value_width;
   double scale;
   bool causal;                                ///< query i sees keys j <= i + keys - queries
+  bool alibi = false;                         ///< scores less their slope times the distance
   const std::uint8_t* hidden = nullptr;       ///< 1 = not seen; none if null
   std::array<std::int64_t, 4> hidden_step{};  ///< from one batch, head, query, key to the next
   double drop = 0;                            ///< the chance of a weight to be dropped
   RngState draws = {};                        ///< one for each cell of (B, H, Tq, Tk), if drop > 0
 };
+
+/// What a head, counted from 0, takes off its scores for each position that query and key are
+/// apart.
+double alibi_slope(std::int64_t head, std::int64_t heads);
 
 /// What a query's weights are remade from: 2^(score - most) · scale, scores being powers of 2. Both
 /// are 0 for a query that sees nothing.

@@ -32,6 +32,8 @@ struct AttentionTile {
   Rows<const T> q, k, v;
   T scale;                     ///< of the scores, as powers of 2
   std::int64_t ahead;          ///< query i sees keys j <= i + ahead
+  T alibi;                     ///< off a score for each position that its query and key are apart
+  std::int64_t place;          ///< of query 0 among the keys
   const std::uint8_t* hidden;  ///< 1 where query i does not see key j; or null
   std::int64_t hidden_query, hidden_key;
   /// Writes to[j * row + i] = what the weight of key `key` + j is multiplied by for query i; or

@@ -11,6 +11,8 @@
 #include <heed/autograd/ops/softmax.h>
 
 #include <cmath>
+#include <cstdlib>
+#include <utility>
 #include <vector>
 
 namespace heed {
@@ -65,7 +67,9 @@ Tensor attention_weights(const Tensor& q, const Tensor& k, AttentionOptions opti
   detail::require_same_dtype("attention", q, k);
   const Tensor keys = repeat_heads(k, q.dim(1));
   Tensor scores = matmul(q * scale_of(options, q.dim(3)), keys, {.transpose_b = true});
-  Mask hidden = options.hidden;  // scores: (B, H, Tq, Tk)
+  if (options.alibi)  // scores: (B, H, Tq, Tk)
+    scores = scores + alibi_bias(q.dim(1), q.dim(2), k.dim(2), q.dtype());
+  Mask hidden = options.hidden;
   if (options.causal) {
     const Mask future = causal_mask(q.dim(2), k.dim(2));
     hidden = hidden.defined() ? hidden | future : future;
@@ -140,6 +144,7 @@ struct Attention {
                          .value_width = of_v[3],
                          .scale = scale_of(options, of_q[3]),
                          .causal = options.causal,
+                         .alibi = options.alibi,
                          .drop = drop.p,
                          .draws = drop.draws};
     if (!options.hidden.defined()) return a;
@@ -194,8 +199,23 @@ Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, MultiHeadOpt
   if (q.ndim() != 3 || k.ndim() != 3 || heads == 0 || q.dim(2) * kv_heads != k.dim(2) * heads)
     throw ShapeError(text("attention: q ", q.shape(), " and k ", k.shape(), " for ", heads, " and ",
                           kv_heads, " heads; expected (B, Tq, H D) and (B, Tk, Hkv D)"));
-  return checked(
-      {{options.hidden, options.causal, options.scale, options.dropout}, heads, kv_heads}, q, k, v);
+  return checked({{options.hidden, options.causal, options.scale, options.dropout, options.alibi},
+                  heads,
+                  kv_heads},
+                 q, k, v);
+}
+
+Tensor alibi_bias(std::int64_t heads, std::int64_t queries, std::int64_t keys, DType dtype) {
+  if (heads < 1) throw ValueError(text("alibi_bias: heads = ", heads, " must be at least 1"));
+  const Shape shape{heads, queries, keys};
+  std::vector<double> bias;
+  bias.reserve(static_cast<std::size_t>(shape.numel()));
+  for (std::int64_t h = 0; h < heads; ++h)
+    for (std::int64_t i = 0; i < queries; ++i)
+      for (std::int64_t j = 0; j < keys; ++j)
+        bias.push_back(-kernels::alibi_slope(h, heads) *
+                       static_cast<double>(std::abs(i + keys - queries - j)));
+  return tensor(std::move(bias), shape, dtype);
 }
 
 Tensor rope(const Tensor& x, const Tokens& positions, double base) {

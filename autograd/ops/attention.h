@@ -15,6 +15,7 @@ struct AttentionOptions {
   bool causal = false;               ///< query i sees keys j <= i + Tk - Tq, the last one all
   std::optional<double> scale = {};  ///< of the scores; 1/sqrt(D) unless given
   double dropout = 0;                ///< of the weights, within a Training scope
+  bool alibi = false;                ///< alibi_bias is added to the scores
 };
 
 /// q (B, H, Tq, D), k and v (B, Hkv, Tk, D), where Hkv divides H (grouped queries); y (B, H, Tq,
@@ -31,10 +32,19 @@ struct MultiHeadOptions {
   bool causal = false;
   std::optional<double> scale = {};
   double dropout = 0;
+  bool alibi = false;
 };
 
 /// The same with the heads side by side: q (B, Tq, C), k and v (B, Tk, Hkv D); y (B, Tq, C).
 Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, MultiHeadOptions options);
+
+/// What ALiBi adds to the scores of H heads, (H, Tq, Tk) (Press et al., arXiv:2108.12409): -slope
+/// |i
+/// + Tk - Tq - j|, the distance of query i and key j. The slopes of H = 2^n heads are 2^(-8h/H), h
+/// = 1 to H; any other number takes those of the power of two below it, and then every second one
+/// of the power above (section 3, and the authors' code). Throws ValueError unless heads >= 1,
+/// ShapeError for a negative time.
+Tensor alibi_bias(std::int64_t heads, std::int64_t queries, std::int64_t keys, DType dtype = f32);
 
 /// Rotary positions (Su et al., arXiv:2104.09864): in each row of x (..., T, D) the pair (i, i +
 /// D/2) is turned by position · base^(-2i/D). positions (T). Throws ShapeError for an odd D.

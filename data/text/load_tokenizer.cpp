@@ -1,4 +1,5 @@
 #include <heed/autograd/error.h>
+#include <heed/data/text/bytes.h>
 #include <heed/data/text/tokenizer.h>
 #include <heed/data/text/words.h>
 
@@ -7,8 +8,10 @@ namespace {
 
 std::unique_ptr<Tokenizer> load(std::string_view kind, std::string_view rest) {
   if (kind == "characters") return std::make_unique<CharacterTokenizer>(rest);
+  if (kind == "bytes" && rest.empty()) return std::make_unique<ByteTokenizer>();
+  if (kind == "bpe") return std::make_unique<BytePairTokenizer>(parse_byte_pairs(rest));
   if (kind == "words") return std::make_unique<WordTokenizer>(split_words(rest));
-  throw ValueError("it should start with characters: or words:");
+  throw ValueError("it should start with characters:, bytes:, bpe: or words:");
 }
 
 }  // namespace

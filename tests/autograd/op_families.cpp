@@ -181,6 +181,11 @@ const std::vector<Family>& families() {
          "(B, Tq, H D), (B, Tk, Hkv D) twice → (B, Tq, H D)", "as above",
          "Vaswani et al., arXiv:1706.03762, section 3.2.2; grouped: Ainslie et al., "
          "arXiv:2305.13245"},
+        {"alibi_bias", "alibi_bias(heads, Tq, Tk, dtype = f32)",
+         "-slope |i + Tk - Tq - j|, with a slope for each head", "(H, Tq, Tk)",
+         "the slopes of H = 2^n heads are 2^(-8h/H), h = 1 to H; others take those of the power of "
+         "two below, then every second one of the power above",
+         "Press et al., arXiv:2108.12409, section 3"},
         {"rope", "rope(x, positions, base = 10000)",
          "the pair (i, i + D/2) turned by position base^(-2i/D)",
          "(..., T, D), tokens (T) → (..., T, D)", "an odd D is an error",

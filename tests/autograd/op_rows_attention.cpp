@@ -1,5 +1,6 @@
 #include <heed/autograd/autograd.h>
 
+#include <array>
 #include <cmath>
 
 #include "op_table.h"
@@ -26,6 +27,33 @@ Mask hidden_for(const Sizes& s) {
   return mask(hidden, {s.batch, 1, s.queries, s.keys});
 }
 
+/// The slopes of the authors' own function: powers of the first, and for a number of heads that is
+/// no power of two every second one of twice as many.
+std::vector<double> slopes(std::int64_t heads) {
+  const auto powers = [](std::int64_t n) {
+    const double first = std::pow(2, -std::pow(2, -(std::log2(static_cast<double>(n)) - 3)));
+    std::vector<double> result;
+    for (std::int64_t h = 0; h < n; ++h)
+      result.push_back(first * std::pow(first, static_cast<double>(h)));
+    return result;
+  };
+  std::int64_t closest = 1;
+  while (2 * closest <= heads) closest *= 2;
+  std::vector<double> result = powers(closest);
+  const std::vector<double> more = powers(2 * closest);
+  for (std::int64_t h = 0; h < heads - closest; ++h)
+    result.push_back(more[static_cast<std::size_t>(2 * h)]);
+  return result;
+}
+
+/// What is added to the scores, (H, Tq, Tk).
+Array bias(std::int64_t heads, std::int64_t queries, std::int64_t keys) {
+  return reference::build({heads, queries, keys}, [=](const Index& at) {
+    return -slopes(heads)[static_cast<std::size_t>(at[0])] *
+           std::abs(static_cast<double>(at[1] + keys - queries - at[2]));
+  });
+}
+
 /// The weights (B, H, Tq, Tk).
 Array weights(const Array& q, const Array& k, const AttentionOptions& options) {
   const std::int64_t group = q.shape[1] / k.shape[1], width = q.shape[3];
@@ -34,6 +62,7 @@ Array weights(const Array& q, const Array& k, const AttentionOptions& options) {
   Array hidden;
   if (options.hidden.defined())
     hidden = {options.hidden.shape(), numbers(options.hidden).to_vector()};
+  const Array tilt = bias(q.shape[1], queries, keys);
   const Array scores =
       reference::build({q.shape[0], q.shape[1], queries, keys}, [&](const Index& at) {
         if (options.causal && at[3] > at[2] + keys - queries) return -infinity;
@@ -41,7 +70,7 @@ Array weights(const Array& q, const Array& k, const AttentionOptions& options) {
         double score = 0;
         for (std::int64_t d = 0; d < width; ++d)
           score += q({at[0], at[1], at[2], d}) * k({at[0], at[1] / group, at[3], d});
-        return score * scale;
+        return score * scale + (options.alibi ? tilt({at[1], at[2], at[3]}) : 0);
       });
   return reference::along(scores, 3, reference::softmax);
 }
@@ -94,6 +123,13 @@ std::vector<Setting> settings() {
           {"wide", {1, 1, 1, 2, 3, 33}, {}},
           {"dropout", grouped, {.causal = true, .dropout = 0.4}},
           {"dropout of everything", {1, 1, 1, 2, 2, 1}, {.dropout = 1}},
+          {"alibi", grouped, {.causal = true, .alibi = true}},
+          {"alibi, both ways", {.heads = 3, .kv_heads = 3, .queries = 4}, {.alibi = true}},
+          {"alibi, hidden", plain, {.hidden = hidden_for(plain), .alibi = true}},
+          {"alibi, more queries",
+           {.heads = 2, .kv_heads = 1, .queries = 5},
+           {.causal = true, .alibi = true}},
+          {"alibi, long", {1, 2, 1, 70, 67, 1}, {.dropout = 0.2, .alibi = true}},
           {"no batch", {.batch = 0}, {}},
           {"no queries", {.queries = 0}, {}},
           {"no keys", {.keys = 0}, {}}};
@@ -167,7 +203,8 @@ Row multi_head_row() {
                                       .hidden = s.options.hidden,
                                       .causal = s.options.causal,
                                       .scale = s.options.scale,
-                                      .dropout = s.options.dropout};
+                                      .dropout = s.options.dropout,
+                                      .alibi = s.options.alibi};
     const In q = {.shape = {s.sizes.batch, s.sizes.queries, s.sizes.heads * s.sizes.width}};
     const In k = {.shape = {s.sizes.batch, s.sizes.keys, s.sizes.kv_heads * s.sizes.width}};
     variants.push_back({s.label,
@@ -195,6 +232,23 @@ Row multi_head_row() {
                        refuses<ShapeError>("no heads", {"0", "(2, 3, 4)"}, [heads] {
                          heads(0)(zeros({2, 3, 4}), zeros({2, 3, 4}));
                        })}};
+}
+
+Row alibi_row() {
+  std::vector<Variant> variants;
+  for (const auto& [heads, queries, keys] : std::vector<std::array<std::int64_t, 3>>{
+           {1, 3, 3}, {2, 2, 5}, {8, 3, 3}, {3, 3, 2}, {6, 1, 4}, {12, 2, 2}, {7, 0, 3}, {2, 3, 0}})
+    variants.push_back(
+        {text(heads, " heads, ", queries, " of ", keys),
+         {},
+         [h = heads, q = queries, k = keys](const List&) { return alibi_bias(h, q, k, f64); },
+         [h = heads, q = queries, k = keys](const Arrays&) { return bias(h, q, k); }});
+  return {.declaration = "alibi_bias(std::int64_t, std::int64_t, std::int64_t, DType)",
+          .name = "alibi_bias",
+          .order = 0,
+          .variants = std::move(variants),
+          .refusals = {refuses<ValueError>("no heads", {"heads = 0"}, [] { alibi_bias(0, 1, 1); }),
+                       refuses<ShapeError>("negative", {"-1"}, [] { alibi_bias(1, -1, 1); })}};
 }
 
 Row rope_row() {
@@ -240,7 +294,7 @@ Row rope_row() {
 }  // namespace
 
 std::vector<Row> attention_rows() {
-  return {weights_row(), sdpa_row(), multi_head_row(), rope_row()};
+  return {weights_row(), sdpa_row(), multi_head_row(), alibi_row(), rope_row()};
 }
 
 }  // namespace heed::op_table

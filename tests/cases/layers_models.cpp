@@ -50,8 +50,11 @@ TEST(Cases, G08_EveryParameterOfEveryLayerMoves) {
   check(Embedding(5, 4, rng), ids, "Embedding");
   check(PositionEmbedding(8, 4, rng), std::int64_t{6}, "PositionEmbedding");
   check(LayerNorm(8), x, "LayerNorm");
+  check(RmsNorm(8), x, "RmsNorm");
+  for (const NormKind kind : kNormKinds) check(Norm(8, {.kind = kind}), x, "Norm");
   for (const Activation activation : kActivations)
-    check(Mlp(8, 16, rng, activation), x, std::string("Mlp ") += name(activation));
+    if (activation != Activation::none)
+      check(Mlp(8, 16, rng, activation), x, std::string("Mlp ") += name(activation));
   check(TransformerBlock(kTiny, rng), x, "TransformerBlock");
 
   for (const bool composed : {false, true}) {

@@ -98,10 +98,88 @@ TEST(Mlp, AppliesEachActivationBetweenItsMaps) {
   expect_near(layer(x), {100 + silu(a) + 10 * silu(b)}, 1e-6);
 }
 
+TEST(Mlp, SwigluIsGatedByAThirdMap) {
+  Rng rng(1);
+  Mlp layer(1, 2, rng, Activation::swiglu);
+  set(layer.gate->weight, {2, 3});
+  set(layer.gate->bias, {0.5, -1});
+  set(layer.up.weight, {1, -1});
+  set(layer.up.bias, {0, 0.25});
+  set(layer.down.weight, {1, 10});
+  set(layer.down.bias, {100});
+  const auto silu = [](double x) { return x / (1 + std::exp(-x)); };
+  expect_near(layer(tensor({2}, {1, 1})), {100 + silu(4.5) * 2 + 10 * silu(5) * -1.75}, 1e-6);
+  EXPECT_FALSE(Mlp(1, 2, rng).gate);
+}
+
+TEST(Mlp, NoneIsNoMlp) {
+  Rng rng(1);
+  EXPECT_THAT(message<ValueError>([&] { Mlp(1, 2, rng, Activation::none); }),
+              testing::HasSubstr("activation = none"));
+  for (const Activation activation : {Activation::swiglu, Activation::none})
+    EXPECT_THAT(message<ValueError>([&] { activate(ones({1}), activation); }),
+                testing::HasSubstr(std::string(name(activation))));
+}
+
 TEST(Mlp, ActivationsHaveNames) {
   std::vector<std::string_view> names;
   for (const Activation activation : kActivations) names.push_back(name(activation));
-  EXPECT_EQ(names, (std::vector<std::string_view>{"gelu", "gelu_tanh", "relu", "silu"}));
+  EXPECT_EQ(names,
+            (std::vector<std::string_view>{"gelu", "gelu_tanh", "relu", "silu", "swiglu", "none"}));
+}
+
+TEST(Choices, AreFoundByTheirNames) {
+  for (const Activation each : kActivations)
+    EXPECT_EQ(named("activation", name(each), kActivations), each);
+  for (const Positions each : kPositions)
+    EXPECT_EQ(named("positions", name(each), kPositions), each);
+  for (const NormPlace each : kNormPlaces) EXPECT_EQ(named("norm", name(each), kNormPlaces), each);
+  for (const NormKind each : kNormKinds) EXPECT_EQ(named("kind", name(each), kNormKinds), each);
+  EXPECT_EQ(message<ValueError>([] { named("norm", "front", kNormPlaces); }),
+            "norm = front: it must be pre, post or none");
+}
+
+TEST(RmsNorm, DividesByTheRootOfTheMeanSquare) {
+  RmsNorm layer(4, {.eps = 0});
+  const double r = 1 / std::sqrt(7.5);
+  const Tensor x = tensor({1, 2, 3, 4}, {1, 4});
+  expect_near(layer(x), {r, 2 * r, 3 * r, 4 * r}, 1e-6);
+  set(layer.weight, {4, 3, 2, 1});
+  expect_near(layer(x), {4 * r, 6 * r, 6 * r, 4 * r}, 1e-6);
+  layer.eps = 7.5;
+  expect_near(
+      layer(x),
+      {4 * r / std::sqrt(2), 6 * r / std::sqrt(2), 6 * r / std::sqrt(2), 4 * r / std::sqrt(2)},
+      1e-6);
+  EXPECT_EQ(RmsNorm(2).eps, 1e-6);
+}
+
+TEST(Norm, IsTheOneThatIsAskedFor) {
+  const Tensor x = tensor({1, 2, 3, 5}, {1, 4}, f64);
+  const auto of = [](NormOptions options) {
+    Norm norm(4, options);
+    to(norm, f64);
+    return norm;
+  };
+  expect_near(of({.eps = 0.5})(x), layer_norm(x, {}, {}, 0.5).to_vector(), 1e-12);
+  expect_near(of({.kind = NormKind::rms, .eps = 0.5})(x), rms_norm(x, {}, 0.5).to_vector(), 1e-12);
+  EXPECT_EQ(of({.off = true})(x).to_vector(), x.to_vector());
+  EXPECT_EQ(count(of({})), 8);
+  EXPECT_EQ(count(of({.kind = NormKind::rms})), 4);
+  EXPECT_EQ(count(of({.off = true})), 0);
+}
+
+TEST(SinusoidalPositions, AreTheWavesOfThePaper) {
+  const Tensor waves = sinusoidal_positions(2, 5, 3, f64);
+  std::vector<double> expected;
+  for (const double t : {3.0, 4.0})
+    for (const int c : {0, 1, 2, 3, 4}) {
+      const double angle = t / std::pow(10000, (c - c % 2) / 5.0);
+      expected.push_back(c % 2 ? std::cos(angle) : std::sin(angle));
+    }
+  EXPECT_EQ(waves.shape(), (Shape{2, 5}));
+  expect_near(waves, expected, 1e-14);
+  EXPECT_EQ(sinusoidal_positions(0, 4).shape(), (Shape{0, 4}));
 }
 
 TEST(PositionEmbedding, GivesTheFirstRowsAndSaysWhereItEnds) {

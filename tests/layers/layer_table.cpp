@@ -89,6 +89,23 @@ Row layer_norm() {
            variant("eps", [](Rng&) { return LayerNorm(4, {.eps = 0.1}); }, {{3, 4}})}};
 }
 
+Row rms_norm_layer() {
+  const auto make = [](Rng&) { return RmsNorm(5); };
+  return {"RmsNorm",
+          {variant("", make, {{2, 3, 5}}), variant("no rows", make, {{0, 5}}),
+           variant("eps", [](Rng&) { return RmsNorm(4, {.eps = 0.1}); }, {{3, 4}})}};
+}
+
+Row norm() {
+  const auto with = [](NormOptions options) {
+    return [options](Rng&) { return Norm(4, options); };
+  };
+  return {"Norm",
+          {variant("layer", with({}), {{3, 4}}),
+           variant("rms", with({.kind = NormKind::rms, .eps = 0.1}), {{3, 4}}),
+           variant("off", with({.off = true}), {{3, 4}}, squared(kOfOne))}};
+}
+
 Row dropout_layer() {
   const auto call = squared(kOfOne);
   const auto make = [](Rng&) { return Dropout(0.5); };
@@ -100,8 +117,10 @@ Row dropout_layer() {
 Row mlp() {
   Row row = {"Mlp", {}};
   for (const Activation activation : kActivations)
-    row.variants.push_back(variant(std::string(name(activation)),
-                                   [=](Rng& rng) { return Mlp(3, 5, rng, activation); }, {{2, 3}}));
+    if (activation != Activation::none)
+      row.variants.push_back(variant(std::string(name(activation)),
+                                     [=](Rng& rng) { return Mlp(3, 5, rng, activation); },
+                                     {{2, 3}}));
   return row;
 }
 
@@ -136,6 +155,14 @@ Row multi_head_attention() {
   on_both_paths("causal and masked", {.causal = true}, {{2, 3, 4}}, masked);
   on_both_paths("cross", {.scale = 0.8}, {{1, 2, 4}, {1, 3, 4}}, cross);
   on_both_paths("cached", {.causal = true}, {{2, 2, 4}, {2, 1, 4}}, cached);
+  on_both_paths("grouped", {.causal = true, .kv_heads = 1}, {{1, 3, 4}}, kOfOne);
+  on_both_paths("rotary", {.positions = Positions::rotary}, {{1, 3, 4}}, kOfOne);
+  on_both_paths("alibi", {.causal = true, .positions = Positions::alibi}, {{1, 3, 4}}, kOfOne);
+  on_both_paths("rotary, grouped, cached",
+                {.causal = true, .kv_heads = 1, .positions = Positions::rotary},
+                {{1, 2, 4}, {1, 1, 4}}, cached);
+  on_both_paths("alibi, cached", {.causal = true, .positions = Positions::alibi},
+                {{1, 2, 4}, {1, 1, 4}}, cached);
   on_both_paths("dropout", {.dropout = 0.4}, {{1, 3, 4}}, in_training(kOfOne));
   return row;
 }
@@ -155,6 +182,10 @@ Row block() {
   return {"TransformerBlock",
           {variant("", make({}), {{2, 3, 4}}),
            variant("composed", make({}), {{2, 3, 4}}, composed("attention.weights", kOfOne)),
+           variant("attention alone", make({.activation = Activation::none}), {{2, 3, 4}}),
+           variant("post, swiglu",
+                   make({.norm = NormPlace::post, .activation = Activation::swiglu}), {{1, 3, 4}}),
+           variant("no norm", make({.norm = NormPlace::none}), {{1, 3, 4}}),
            variant("dropout", make({.dropout = 0.3}), {{1, 3, 4}}, in_training(kOfOne))}};
 }
 
@@ -179,16 +210,90 @@ Row transformer() {
        variant("composed", make({}), {}, composed("blocks.0.attention.weights", call)),
        variant("padded, not causal", make({.causal = false}), {}, padded),
        variant("cached", make({}), {}, cached),
+       variant("sinusoidal, rms",
+               make({.positions = Positions::sinusoidal, .norm_kind = NormKind::rms}), {}, call),
+       variant("alibi, post", make({.positions = Positions::alibi, .norm = NormPlace::post}), {},
+               call),
+       variant("rotary, attention alone",
+               make({.positions = Positions::rotary, .activation = Activation::none}), {}, cached),
        variant("dropout", make({.dropout = 0.3}), {}, in_training(call))}};
+}
+
+Row encoder() {
+  const auto make = [](TransformerConfig config) {
+    return [config](Rng& rng) { return Encoder(tiny(config), rng); };
+  };
+  const auto call = [](const auto& layer, const List&) {
+    return layer(tokens({2, 0, 2, 1}, {2, 2}), mask({false, false, false, true}, {2, 2}));
+  };
+  return {
+      "Encoder",
+      {variant("", make({}), {}, call), variant("composed", make({.positions = Positions::alibi}),
+                                                {}, composed("blocks.0.attention.weights", call))}};
+}
+
+/// A call with x (1, 2, C) and memory (1, 3, C), the last of which is padding.
+Tensor decode(const DecoderBlock& block, const List& xs) {
+  return block(xs[0], xs[1], mask({false, false, true}, {1, 1, 1, 3}));
+}
+
+Row decoder_block() {
+  const auto make = [](TransformerConfig config) {
+    return [config](Rng& rng) { return DecoderBlock(tiny(config), rng); };
+  };
+  const auto cached = [](const auto& layer, const List& xs) {
+    KeysValues past;
+    const KeysValues memory = layer.cross.keys_values(xs[1]);
+    const Tensor y = layer(slice(xs[0], 1, 0, 1), past, memory);
+    return concat({y, layer(slice(xs[0], 1, 1, 2), past, memory)}, 1);
+  };
+  const std::vector<Shape> shapes{{1, 2, 4}, {1, 3, 4}};
+  return {"DecoderBlock",
+          {variant("", make({}), shapes, decode),
+           variant("composed", make({.kv_heads = 1}), shapes, composed("cross.weights", decode)),
+           variant("post, attention alone",
+                   make({.norm = NormPlace::post, .activation = Activation::none}), shapes, decode),
+           variant("cached", make({.positions = Positions::rotary}), shapes, cached)}};
+}
+
+Row decoder() {
+  const auto make = [](Rng& rng) { return Decoder(tiny(), rng); };
+  const auto call = [](const auto& layer, const List& xs) {
+    return layer(tokens({2, 0}, {1, 2}), xs[0], mask({false, true}, {1, 2}));
+  };
+  const auto cached = [](const auto& layer, const List& xs) {
+    DecoderCache cache = layer.look_at(xs[0], mask({false, true}, {1, 2}));
+    const Tensor y = layer(tokens({2}, {1, 1}), cache);
+    return concat({y, layer(tokens({0}, {1, 1}), cache)}, 1);
+  };
+  return {"Decoder",
+          {variant("", make, {{1, 2, 4}}, call), variant("cached", make, {{1, 2, 4}}, cached)}};
+}
+
+Row encoder_decoder() {
+  const auto make = [](TransformerConfig config) {
+    return [config](Rng& rng) { return EncoderDecoder(tiny(config), rng); };
+  };
+  const auto call = [](const auto& layer, const List&) {
+    return layer(tokens({2, 0, 1}, {1, 3}), tokens({1, 2}, {1, 2}),
+                 mask({false, false, true}, {1, 3}));
+  };
+  const std::string cross = "decoder.blocks.0.cross.weights";
+  return {
+      "EncoderDecoder",
+      {variant("", make({}), {}, call), variant("composed", make({}), {}, composed(cross, call)),
+       variant("tied, dropout", make({.dropout = 0.3, .tied_embedding = true}), {},
+               in_training(call))}};
 }
 
 }  // namespace
 
 const std::vector<Row>& rows() {
-  static const std::vector<Row> all = {
-      linear(),     embedding(),     position_embedding(),   layer_norm(),
-      mlp(),        dropout_layer(), multi_head_attention(), block(),
-      transformer()};
+  static const std::vector<Row> all = {linear(),        embedding(),      position_embedding(),
+                                       layer_norm(),    rms_norm_layer(), norm(),
+                                       mlp(),           dropout_layer(),  multi_head_attention(),
+                                       block(),         transformer(),    encoder(),
+                                       decoder_block(), decoder(),        encoder_decoder()};
   return all;
 }
 

@@ -19,12 +19,12 @@ Transformer stirred(TransformerConfig config, DType dtype = f64) {
 /// The wiring, written out again with the parts, each of which has tests of its own.
 Tensor by_parts(const Transformer& m, const Tokens& ids, const Mask& hidden = {}) {
   Tensor x = embedding(m.token_embedding.weight, ids) +
-             slice(m.position_embedding.weight, 0, 0, ids.dim(1));
+             slice(m.position_embedding->weight, 0, 0, ids.dim(1));
   for (const TransformerBlock& b : m.blocks) {
     x = x + b.attention(layer_norm(x, b.norm1.weight, b.norm1.bias), padding_mask(hidden));
     const Tensor h =
-        linear(layer_norm(x, b.norm2.weight, b.norm2.bias), b.mlp.up.weight, b.mlp.up.bias);
-    x = x + linear(gelu(h), b.mlp.down.weight, b.mlp.down.bias);
+        linear(layer_norm(x, b.norm2->weight, b.norm2->bias), b.mlp->up.weight, b.mlp->up.bias);
+    x = x + linear(gelu(h), b.mlp->down.weight, b.mlp->down.bias);
   }
   x = layer_norm(x, m.final_norm.weight, m.final_norm.bias);
   return matmul(x, m.head ? m.head->weight : transpose(m.token_embedding.weight));
@@ -57,16 +57,16 @@ TEST(Transformer, HandsItsSettingsToItsParts) {
                                      .scale = 0.7,
                                      .eps = 1e-3});
   const TransformerBlock& block = model.blocks.at(0);
-  EXPECT_EQ(block.mlp.up.weight.shape(), (Shape{4, 16}));
-  EXPECT_EQ(block.mlp.activation, Activation::silu);
+  EXPECT_EQ(block.mlp->up.weight.shape(), (Shape{4, 16}));
+  EXPECT_EQ(block.mlp->activation, Activation::silu);
   EXPECT_EQ(block.attention.heads, 2);
   EXPECT_FALSE(block.attention.config.causal);
   EXPECT_EQ(block.attention.config.scale, 0.7);
   EXPECT_EQ(block.attention.config.dropout, 0.25);
   EXPECT_EQ(block.dropout.p, 0.25);
   EXPECT_EQ(model.dropout.p, 0.25);
-  for (const LayerNorm* norm : {&block.norm1, &block.norm2, &model.final_norm})
-    EXPECT_EQ(norm->eps, 1e-3);
+  for (const Norm* norm : {&block.norm1, &*block.norm2, &model.final_norm})
+    EXPECT_EQ(norm->options.eps, 1e-3);
 }
 
 TEST(Transformer, NamesItsParameters) {
@@ -232,6 +232,8 @@ TEST(Transformer, RefusesBadSettingsByName) {
     return said;
   };
   using Config = TransformerConfig;
+  using testing::AllOf;
+  using testing::HasSubstr;
   using testing::StartsWith;
   const double nan = std::nan("");
   EXPECT_THAT(refusal([](Config& c) { c.heads = 3; }),
@@ -249,6 +251,19 @@ TEST(Transformer, RefusesBadSettingsByName) {
   EXPECT_THAT(refusal([](Config& c) { c.eps = 0; }), StartsWith("eps = 0 must"));
   EXPECT_THAT(refusal([](Config& c) { c.activation = static_cast<Activation>(9); }),
               StartsWith("activation"));
+  EXPECT_THAT(refusal([](Config& c) { c.kv_heads = 3; }),
+              StartsWith("kv_heads = 3 must divide heads = 2"));
+  EXPECT_THAT(refusal([](Config& c) { c.kv_heads = -1; }), StartsWith("kv_heads = -1 must"));
+  EXPECT_THAT(refusal([](Config& c) {
+                c.d_model = 6;
+                c.positions = Positions::rotary;
+              }),
+              AllOf(StartsWith("positions = rotary"), HasSubstr("d_model / heads = 3 is odd")));
+  EXPECT_THAT(refusal([](Config& c) { c.positions = static_cast<Positions>(5); }),
+              StartsWith("positions"));
+  EXPECT_THAT(refusal([](Config& c) { c.norm = static_cast<NormPlace>(3); }), StartsWith("norm:"));
+  EXPECT_THAT(refusal([](Config& c) { c.norm_kind = static_cast<NormKind>(2); }),
+              StartsWith("norm_kind"));
   EXPECT_NO_THROW(validate({}));
 }
 

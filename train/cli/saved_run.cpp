@@ -1,6 +1,6 @@
 #include <heed/autograd/error.h>
-#include <heed/train/checkpoint.h>
 #include <heed/data/numbers.h>
+#include <heed/train/checkpoint.h>
 #include <heed/train/cli/saved_run.h>
 
 #include <system_error>
@@ -24,10 +24,19 @@ std::filesystem::path checkpoint_of(const std::filesystem::path& path) {
 /// Refuses settings that would build a model far larger than what the file holds.
 void check_size(const TransformerConfig& config, const Parameters& tensors,
                 std::string_view checkpoint) {
-  const auto d = static_cast<double>(config.d_model);
-  const double d_ff = config.d_ff ? static_cast<double>(config.d_ff) : 4 * d;
-  const double matrices = static_cast<double>(2 * config.vocabulary + config.context) * d +
-                          static_cast<double>(config.layers) * d * (4 * d + 2 * d_ff);
+  const auto d = static_cast<double>(config.d_model), v = static_cast<double>(config.vocabulary);
+  const auto d_ff = static_cast<double>(mlp_width(config));
+  const double shared =
+      config.kv_heads ? static_cast<double>(config.kv_heads) / static_cast<double>(config.heads)
+                      : 1;
+  const int maps = config.activation == Activation::none     ? 0
+                   : config.activation == Activation::swiglu ? 3
+                                                             : 2;
+  const bool table = config.positions == Positions::learned;
+  const double matrices =
+      (config.tied_embedding ? v : 2 * v) * d +
+      (table ? static_cast<double>(config.context) * d : 0) +
+      static_cast<double>(config.layers) * d * (2 * d + 2 * d * shared + maps * d_ff);
   std::int64_t held = 0;
   for (const NamedTensor& tensor : tensors) held += tensor.value.numel();
   if (matrices > static_cast<double>(held))

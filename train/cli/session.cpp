@@ -3,11 +3,11 @@
 #include <heed/train/atomic_file.h>
 #include <heed/train/cli/build_info.h>
 #include <heed/train/cli/interrupts.h>
+#include <heed/train/cli/optimizer_of.h>
 #include <heed/train/cli/progress.h>
 #include <heed/train/cli/saved_run.h>
 #include <heed/train/cli/session.h>
 #include <heed/train/metrics.h>
-#include <heed/train/optimizers/adam.h>
 #include <spdlog/fmt/fmt.h>
 #include <spdlog/logger.h>
 #include <spdlog/sinks/basic_file_sink.h>
@@ -34,6 +34,7 @@ TrainerOptions trainer_options(const Settings& settings) {
           .accumulate = settings.accumulate,
           .schedule = schedule_of(settings),
           .clip = settings.clip > 0 ? settings.clip : std::numeric_limits<double>::infinity(),
+          .ema = settings.ema,
           .eval_every = settings.eval_every,
           .measure_every = kMeasureEvery};
 }
@@ -79,10 +80,8 @@ class Session {
         options_(options),
         init_(rng_.stream("init")),
         model_(model_config(settings, task.vocabulary()), init_),
-        optimizer_(
-            parameters(model_),
-            {.lr = settings.lr, .beta2 = settings.beta2, .weight_decay = settings.weight_decay}),
-        trainer_(trainable(model_), task, optimizer_, trainer_options(settings), rng_,
+        optimizer_(optimizer_of(settings, parameters(model_))),
+        trainer_(trainable(model_), task, *optimizer_, trainer_options(settings), rng_,
                  {.on_step = [this](const StepReport& report) { stepped(report); },
                   .on_evaluate = [this](std::int64_t step,
                                         const Evaluation& found) { evaluated(step, found); },
@@ -126,6 +125,7 @@ class Session {
     const auto start = std::chrono::steady_clock::now();
     const std::optional<Evaluation> last = trainer_.run();
     progress_.finish();
+    const Averaged scope(trainer_.average());  // from here on the model is what is kept of it
     if (!last) return interrupted();
     const std::chrono::duration<double> time = std::chrono::steady_clock::now() - start;
     finished(*last, time.count());
@@ -209,7 +209,7 @@ class Session {
   const SessionOptions& options_;
   Rng rng_{static_cast<std::uint64_t>(settings_.seed)}, init_, probe_rng_{rng_.stream("probe")};
   Transformer model_;
-  AdamW optimizer_;
+  const std::unique_ptr<Optimizer> optimizer_;
   Trainer trainer_;
   const Batch probe_ = task_.sample(kProbeRows, probe_rng_);  // whose heads are shown
   const std::vector<std::vector<Cell>> cells_ = alignment_cells(task_, probe_);

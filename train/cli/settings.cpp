@@ -1,12 +1,16 @@
 #include <heed/autograd/error.h>
 #include <heed/data/numbers.h>
 #include <heed/data/suggest.h>
+#include <heed/layers/choice.h>
 #include <heed/train/cli/config_file.h>
+#include <heed/train/cli/optimizer_of.h>
 #include <heed/train/cli/settings.h>
+#include <heed/train/optimizers/groups.h>
 #include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <vector>
 
 namespace heed::cli {
@@ -24,21 +28,64 @@ Setting number(std::string group, std::string name, std::string help, Range rang
       .set = [=](Settings& s, std::string_view written) { s.*member = range.read(name, written); }};
 }
 
-Setting schedule_setting() {
-  constexpr const char* kRange = "constant, linear or cosine";
-  return {.name = "schedule",
-          .group = "Training",
-          .help = "how lr falls to min-lr after the warm-up",
-          .range = kRange,
+/// Some text; `check` throws a ValueError that names the setting unless it is a good one.
+template <class Check>
+Setting words(std::string group, std::string name, std::string help, std::string range,
+              std::string Recipe::*member, Check check) {
+  return {.name = std::move(name),
+          .group = std::move(group),
+          .help = std::move(help),
+          .range = std::move(range),
           .quoted = true,
-          .get = [](const Settings& s) { return s.schedule; },
+          .get = [member](const Settings& s) { return s.*member; },
           .set =
               [=](Settings& s, std::string_view written) {
-                try {
-                  s.schedule = name(decay_named(written));
-                } catch (const ValueError&) {
-                  throw ValueError(text("schedule = ", written, ": it must be ", kRange));
-                }
+                check(written);
+                s.*member = written;
+              }};
+}
+
+/// One of a few words.
+Setting choice(std::string group, std::string name, std::string help,
+               std::vector<std::string> words, std::string Settings::*member) {
+  return {.name = name,
+          .group = std::move(group),
+          .help = std::move(help),
+          .range = one_of(words),
+          .quoted = true,
+          .get = [member](const Settings& s) { return s.*member; },
+          .set =
+              [=](Settings& s, std::string_view written) {
+                if (std::ranges::find(words, written) == words.end())
+                  throw ValueError(text(name, " = ", written, ": it must be ", one_of(words)));
+                s.*member = written;
+              }};
+}
+
+/// What `scale` stands for; nothing for 1/sqrt(d_head).
+std::optional<double> scale_named(std::string_view written) {
+  constexpr const char* kRange = "sqrt for 1/sqrt(d_head), none, or a number above 0";
+  if (written == "sqrt") return {};
+  if (written == "none") return 1.0;
+  try {
+    if (const double scale = Real{}.read("scale", written); scale > 0) return scale;
+  } catch (const ValueError&) {
+  }
+  throw ValueError(text("scale = ", written, ": it must be ", kRange));
+}
+
+Setting tied_setting() {
+  return {.name = "tied",
+          .group = "Model",
+          .help = "whether the token embedding is also the head",
+          .range = "true or false",
+          .quoted = false,
+          .get = [](const Settings& s) { return s.tied ? "true" : "false"; },
+          .set =
+              [](Settings& s, std::string_view written) {
+                if (written != "true" && written != "false")
+                  throw ValueError(text("tied = ", written, ": it must be true or false"));
+                s.tied = written == "true";
               }};
 }
 
@@ -55,22 +102,55 @@ std::vector<Setting> list_settings() {
       number(model, "context", "positions the model sees", Whole{1, 65536}, &Settings::context),
       number(model, "dropout", "probability that a value is dropped in training", Real{1},
              &Settings::dropout),
+      number(model, "kv-heads", "heads of keys and values; they divide heads; 0 for as many",
+             Whole{0, 1000}, &Settings::kv_heads),
+      choice(model, "positions", "how the order of the tokens is known", names_of(kPositions),
+             &Settings::positions),
+      choice(model, "norm", "where the norms of a block stand", names_of(kNormPlaces),
+             &Settings::norm),
+      choice(model, "norm-kind", "what is normalised by", names_of(kNormKinds),
+             &Settings::norm_kind),
+      choice(model, "activation", "of the MLP; none for blocks of attention alone",
+             names_of(kActivations), &Settings::activation),
+      words(model, "scale", "what the scores of attention are multiplied by",
+            "sqrt, none or a number above 0", &Settings::scale, scale_named),
+      choice(model, "mask", "whether a position sees only itself and those before it",
+             {"causal", "none"}, &Settings::mask),
+      tied_setting(),
       number(training, "steps", "updates of the weights", Whole{}, &Settings::steps),
       number(training, "batch", "rows of a batch", Whole{1, 1'000'000}, &Settings::batch),
       number(training, "accumulate", "batches that make one update", Whole{1, 1'000'000},
              &Settings::accumulate),
+      choice(training, "optimizer", "how the weights follow their gradients", optimizer_names(),
+             &Settings::optimizer),
       number(training, "lr", "learning rate at its peak", Real{}, &Settings::lr),
       number(training, "min-lr", "learning rate at the end of the schedule", Real{},
              &Settings::min_lr),
-      schedule_setting(),
+      choice(training, "schedule", "how lr falls to min-lr after the warm-up", names_of(kDecays),
+             &Settings::schedule),
+      number(training, "period",
+             "steps of the fall that ends wsd, and between those of step; 0 for a fifth", Whole{},
+             &Settings::period),
+      number(training, "factor", "what is left of lr after each fall of step", Real{1},
+             &Settings::factor),
       number(training, "warmup", "steps in which lr climbs to its peak", Whole{},
              &Settings::warmup),
-      number(training, "weight-decay", "of AdamW, on weights and embeddings", Real{},
+      number(training, "weight-decay", "how fast weights shrink; see decays", Real{},
              &Settings::weight_decay),
-      number(training, "beta2", "of AdamW: how long it remembers squared gradients", Real{1, true},
-             &Settings::beta2),
+      choice(training, "decays", "what weight-decay is for; weights are matrices but embeddings",
+             decay_rule_names(), &Settings::decays),
+      words(training, "groups", "rates of some weights, as in \"*.bias lr=2; head.* decay=0\"",
+            "patterns of names, each with lr=X or decay=X", &Settings::groups, parse_groups),
+      number(training, "momentum", "of sgd, nesterov and muon", Real{1, true}, &Settings::momentum),
+      number(training, "beta1", "of adam, adamw and lion: how long they remember gradients",
+             Real{1, true}, &Settings::beta1),
+      number(training, "beta2", "of the same, and rmsprop: how long they remember the squares",
+             Real{1, true}, &Settings::beta2),
       number(training, "clip", "largest norm of the gradients; 0 for no limit", Real{},
              &Settings::clip),
+      number(training, "ema",
+             "decay of an average of the weights, which is evaluated and saved; 0 for none",
+             Real{1, true}, &Settings::ema),
       number(training, "eval-every", "steps between evaluations on unseen rows; 0 for the end only",
              Whole{}, &Settings::eval_every),
       number(training, "seed", "of the weights, the batches and dropout", Whole{0, kAnySeed},
@@ -148,6 +228,9 @@ void validate(const Settings& settings) {
   heed::validate(model_config(settings, 1));
   if (settings.min_lr > settings.lr)
     throw ValueError(text("--min-lr = ", settings.min_lr, " is above --lr = ", settings.lr));
+  if (settings.factor == 0) throw ValueError("--factor = 0: it must be above 0");
+  if (settings.optimizer == "nesterov" && settings.momentum == 0)
+    throw ValueError("--momentum = 0: it must be above 0 for --optimizer nesterov");
 }
 
 TransformerConfig model_config(const Settings& settings, std::int64_t vocabulary) {
@@ -155,17 +238,27 @@ TransformerConfig model_config(const Settings& settings, std::int64_t vocabulary
           .context = settings.context,
           .layers = settings.layers,
           .heads = settings.heads,
+          .kv_heads = settings.kv_heads,
           .d_model = settings.d_model,
           .d_ff = settings.d_ff,
-          .dropout = settings.dropout};
+          .dropout = settings.dropout,
+          .positions = named("positions", settings.positions, kPositions),
+          .norm = named("norm", settings.norm, kNormPlaces),
+          .norm_kind = named("norm-kind", settings.norm_kind, kNormKinds),
+          .activation = named("activation", settings.activation, kActivations),
+          .causal = settings.mask != "none",
+          .scale = scale_named(settings.scale),
+          .tied_embedding = settings.tied};
 }
 
 Schedule schedule_of(const Settings& settings) {
-  return {.decay = decay_named(settings.schedule),
+  return {.decay = named("schedule", settings.schedule, kDecays),
           .lr = settings.lr,
           .min_lr = settings.min_lr,
           .warmup = settings.warmup,
-          .end = settings.steps};
+          .end = settings.steps,
+          .period = settings.period,
+          .factor = settings.factor};
 }
 
 }  // namespace heed::cli

@@ -57,7 +57,7 @@ void describe(const TaskInfo& info) {
   const Settings settings = settings_of(info.name);
   for (const auto& [name, value] : settings.options) recipe += " --" + name + " " + value;
   for (const Setting& setting : all_settings())
-    recipe += " --" + setting.name + " " + setting.get(settings);
+    recipe += " --" + setting.name + " " + shell_word(setting.get(settings));
   out.line(recipe);
 }
 

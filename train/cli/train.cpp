@@ -58,6 +58,8 @@ int train(const Arguments& arguments) {
   return run_session(settings, *task, arguments.options);
 }
 
+std::string shown(const std::string& value) { return value.empty() ? "none" : value; }
+
 /// The task that is named: its defaults and options are those of --help.
 const TaskInfo* task_among(const std::vector<std::string>& words) {
   for (const TaskInfo& info : tasks())
@@ -107,7 +109,7 @@ void add_train(CLI::App& program, Action& action, const std::vector<std::string>
     add(option.name, "Task", option.help, option.range, option.value);
   const Settings defaults = named ? settings_of(named->name) : Settings{};
   for (const Setting& setting : all_settings())
-    add(setting.name, setting.group, setting.help, setting.range, setting.get(defaults));
+    add(setting.name, setting.group, setting.help, setting.range, shown(setting.get(defaults)));
   command
       ->add_option("--config", arguments->config, "read settings from this file, as a run has one")
       ->type_name("FILE");

@@ -36,8 +36,9 @@ void descend(std::span<T> parameter, std::span<const T> gradient, std::span<T> m
 }  // namespace
 
 Adam::Adam(std::string_view name, Parameters parameters, AdamOptions options, bool decoupled)
-    : Optimizer(name, std::move(parameters), options.lr, options.weight_decay, options.decays,
-                {"exp_avg", "exp_avg_sq"}),
+    : Optimizer(name, std::move(parameters),
+                {options.lr, options.weight_decay, options.decays, options.groups},
+                std::vector<std::string>{"exp_avg", "exp_avg_sq"}),
       options_(std::move(options)),
       decoupled_(decoupled) {
   check_range("beta1", options_.beta1, 0, 1);
@@ -46,21 +47,31 @@ Adam::Adam(std::string_view name, Parameters parameters, AdamOptions options, bo
 }
 
 void Adam::update(Slot& slot, const Tensor& gradient) {
-  const double t = slot.steps.item();
-  const double mean = 1 - std::pow(options_.beta1, t), square = 1 - std::pow(options_.beta2, t);
-  dispatch(slot.value.dtype(), [&](auto zero) {
+  const detail::AdamStep step{.lr = rate(slot),
+                              .beta1 = options_.beta1,
+                              .beta2 = options_.beta2,
+                              .eps = options_.eps,
+                              .l2 = decoupled_ ? 0 : slot.decay,
+                              .shrink = decoupled_ ? slot.decay : 0,
+                              .t = slot.steps.item()};
+  step(slot.value, gradient, slot.moments[0], slot.moments[1]);
+}
+
+void detail::AdamStep::operator()(Tensor& value, const Tensor& gradient, Tensor& mean,
+                                  Tensor& mean_square) const {
+  const double of_mean = 1 - std::pow(beta1, t), of_square = 1 - std::pow(beta2, t);
+  dispatch(value.dtype(), [&](auto zero) {
     using T = decltype(zero);
-    descend(slot.value.mutate<T>(), gradient.data<T>(), slot.moments[0].mutate<T>(),
-            slot.moments[1].mutate<T>(),
-            Coefficients<T>{.keep1 = static_cast<T>(options_.beta1),
-                            .take1 = static_cast<T>(1 - options_.beta1),
-                            .keep2 = static_cast<T>(options_.beta2),
-                            .take2 = static_cast<T>(1 - options_.beta2),
-                            .eps = static_cast<T>(options_.eps),
-                            .shrink = decoupled_ ? static_cast<T>(1 - lr() * slot.decay) : T(1),
-                            .l2 = decoupled_ ? T(0) : static_cast<T>(slot.decay),
-                            .rate = static_cast<T>(lr() / mean),
-                            .correction = static_cast<T>(1 / std::sqrt(square))});
+    descend(value.mutate<T>(), gradient.data<T>(), mean.mutate<T>(), mean_square.mutate<T>(),
+            Coefficients<T>{.keep1 = static_cast<T>(beta1),
+                            .take1 = static_cast<T>(1 - beta1),
+                            .keep2 = static_cast<T>(beta2),
+                            .take2 = static_cast<T>(1 - beta2),
+                            .eps = static_cast<T>(eps),
+                            .shrink = static_cast<T>(1 - lr * shrink),
+                            .l2 = static_cast<T>(l2),
+                            .rate = static_cast<T>(lr / of_mean),
+                            .correction = static_cast<T>(1 / std::sqrt(of_square))});
   });
 }
 

@@ -11,6 +11,7 @@ struct AdamOptions {
   double eps = 1e-8;
   double weight_decay = 0;
   DecayRule decays = decay_matrices;
+  ParameterGroups groups = {};
 };
 
 /// Adam (Kingma and Ba, arXiv:1412.6980, algorithm 1): with m and v the running means of g and g²,
@@ -39,6 +40,7 @@ struct AdamWOptions {
   double eps = 1e-8;
   double weight_decay = 1e-2;
   DecayRule decays = decay_matrices;
+  ParameterGroups groups = {};
 };
 
 /// Adam whose weight decay does not pass through the running means: p is first multiplied by 1 - lr
@@ -49,8 +51,23 @@ class AdamW final : public Adam {
   explicit AdamW(Parameters parameters, AdamWOptions options = {})
       : Adam("adamw", std::move(parameters),
              {options.lr, options.beta1, options.beta2, options.eps, options.weight_decay,
-              std::move(options.decays)},
+              std::move(options.decays), std::move(options.groups)},
              true) {}
 };
+
+namespace detail {
+
+/// One update of a parameter by Adam.
+struct AdamStep {
+  double lr, beta1, beta2, eps;
+  double l2 = 0;      ///< decay that passes through the means
+  double shrink = 0;  ///< decay that does not
+  double t = 1;       ///< updates, this one included
+
+  /// Changes the parameter, its mean and its mean square in place.
+  void operator()(Tensor& value, const Tensor& gradient, Tensor& mean, Tensor& mean_square) const;
+};
+
+}  // namespace detail
 
 }  // namespace heed

@@ -7,15 +7,31 @@
 #include <utility>
 
 namespace heed {
+namespace {
+
+constexpr double kNoLimit = std::numeric_limits<double>::infinity();
+
+}  // namespace
 
 bool decay_matrices(const NamedTensor& parameter) { return parameter.value.ndim() >= 2; }
+bool decay_weights(const NamedTensor& parameter) {
+  return decay_matrices(parameter) && parameter.name.find("embedding") == std::string::npos;
+}
 bool decay_all(const NamedTensor&) { return true; }
 
-Optimizer::Optimizer(std::string_view name, Parameters parameters, double lr, double weight_decay,
-                     const DecayRule& decays, std::vector<std::string> moments)
-    : name_(name), moments_(std::move(moments)) {
-  set_lr(lr);
-  check_range("weight_decay", weight_decay, 0, std::numeric_limits<double>::infinity());
+Optimizer::Optimizer(std::string_view name, Parameters parameters, const OptimizerOptions& options,
+                     const std::vector<std::string>& kept)
+    : Optimizer(name, std::move(parameters), options, [&](const NamedTensor&) { return kept; }) {}
+
+Optimizer::Optimizer(std::string_view name, Parameters parameters, const OptimizerOptions& options,
+                     const Kept& kept)
+    : name_(name) {
+  set_lr(options.lr);
+  check_range("weight_decay", options.weight_decay, 0, kNoLimit);
+  for (const ParameterGroup& group : options.groups) {
+    check_range("lr of a group", group.lr, 0, kNoLimit);
+    check_range("weight_decay of a group", group.weight_decay.value_or(0), 0, kNoLimit);
+  }
   for (NamedTensor& parameter : parameters) {
     const Tensor& x = parameter.value;
     if (!x.requires_grad() || !x.node()->is_leaf())
@@ -30,8 +46,18 @@ Optimizer::Optimizer(std::string_view name, Parameters parameters, double lr, do
                             " share their values but not their gradient; make one a copy of the "
                             "other's handle, or clone() it"));
     }
-    Slot slot{x, decays(parameter) ? weight_decay : 0, zeros({}, f64), {}};
-    for (std::size_t i = 0; i < moments_.size(); ++i)
+    Slot slot{.value = x,
+              .decay = options.decays(parameter) ? options.weight_decay : 0,
+              .steps = zeros({}, f64),
+              .kept = kept(parameter),
+              .moments = {}};
+    const auto group = std::ranges::find_if(
+        options.groups, [&](const ParameterGroup& g) { return g.holds(parameter); });
+    if (group != options.groups.end()) {
+      slot.factor = group->lr;
+      slot.decay = group->weight_decay.value_or(slot.decay);
+    }
+    for (std::size_t i = 0; i < slot.kept.size(); ++i)
       slot.moments.push_back(zeros(x.shape(), x.dtype()));
     slots_.push_back(std::move(slot));
     parameters_.push_back(std::move(parameter));
@@ -52,7 +78,7 @@ void Optimizer::zero_grad() {
 }
 
 void Optimizer::set_lr(double lr) {
-  check_range("lr", lr, 0, std::numeric_limits<double>::infinity());
+  check_range("lr", lr, 0, kNoLimit);
   lr_ = lr;
 }
 
@@ -61,8 +87,8 @@ Parameters Optimizer::state() const {
   for (std::size_t i = 0; i < slots_.size(); ++i) {
     const std::string& of = parameters_[i].name;
     state.push_back({of + ".steps", slots_[i].steps});
-    for (std::size_t k = 0; k < moments_.size(); ++k)
-      state.push_back({of + "." + moments_[k], slots_[i].moments[k]});
+    for (std::size_t k = 0; k < slots_[i].kept.size(); ++k)
+      state.push_back({of + "." + slots_[i].kept[k], slots_[i].moments[k]});
   }
   return state;
 }

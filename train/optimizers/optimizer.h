@@ -4,17 +4,39 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace heed {
 
+/// Says something of a parameter, by its name or shape.
+using ParameterRule = std::function<bool(const NamedTensor&)>;
+
 /// Says of each parameter whether weight decay reaches it.
-using DecayRule = std::function<bool(const NamedTensor&)>;
+using DecayRule = ParameterRule;
 /// Those with two or more axes: weights and embeddings, but no bias and no norm.
 bool decay_matrices(const NamedTensor& parameter);
+/// The same without what has "embedding" in its name.
+bool decay_weights(const NamedTensor& parameter);
 bool decay_all(const NamedTensor& parameter);
+
+/// Parameters that are treated apart from the others.
+struct ParameterGroup {
+  ParameterRule holds;  ///< which they are; a parameter belongs to the first group that holds it
+  double lr = 1;        ///< times the optimizer's
+  std::optional<double> weight_decay = {};  ///< instead of the optimizer's, whatever its rule says
+};
+using ParameterGroups = std::vector<ParameterGroup>;
+
+/// What every optimizer is told.
+struct OptimizerOptions {
+  double lr = 1e-3;
+  double weight_decay = 0;
+  DecayRule decays = decay_matrices;
+  ParameterGroups groups = {};
+};
 
 /// Changes parameters by their gradients. One that has collected no gradient stays as it is, and so
 /// does what is remembered of it.
@@ -42,17 +64,25 @@ class Optimizer {
  protected:
   struct Slot {
     Tensor value;
-    double decay = 0;             // weight decay, 0 if the rule spares this parameter
-    Tensor steps;                 // updates so far, one f64
-    std::vector<Tensor> moments;  // of the value's shape and dtype
+    double decay = 0;               // weight decay, 0 if the rule spares this parameter
+    double factor = 1;              // of lr, by its group
+    Tensor steps;                   // updates so far, one f64
+    std::vector<std::string> kept;  // what is remembered of it,
+    std::vector<Tensor> moments;    // and its values, of the parameter's shape and dtype
   };
+  /// What to remember of a parameter: the names of running averages, which start at 0.
+  using Kept = std::function<std::vector<std::string>(const NamedTensor&)>;
 
-  /// `moments` names the running averages to keep of each parameter; they start at 0. A parameter
-  /// listed twice counts once. Throws GraphError for a constant or the output of an op, and if two
-  /// of them share their values but not their gradient, and ValueError for a bad lr or
+  /// A parameter listed twice counts once. Throws GraphError for a constant or the output of an op,
+  /// and if two of them share their values but not their gradient, and ValueError for a bad lr or
   /// weight_decay.
-  Optimizer(std::string_view name, Parameters parameters, double lr, double weight_decay,
-            const DecayRule& decays, std::vector<std::string> moments);
+  Optimizer(std::string_view name, Parameters parameters, const OptimizerOptions& options,
+            const Kept& kept);
+  /// The same for all parameters.
+  Optimizer(std::string_view name, Parameters parameters, const OptimizerOptions& options,
+            const std::vector<std::string>& kept);
+  /// The learning rate of a parameter.
+  double rate(const Slot& slot) const { return lr_ * slot.factor; }
   /// Throws ValueError naming `option` unless low <= value < high.
   void check_range(std::string_view option, double value, double low, double high) const;
 
@@ -62,7 +92,6 @@ class Optimizer {
   std::string name_;
   Parameters parameters_;
   double lr_;
-  std::vector<std::string> moments_;
   std::vector<Slot> slots_;
 };
 

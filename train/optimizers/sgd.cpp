@@ -35,7 +35,8 @@ void descend(std::span<T> parameter, std::span<const T> gradient, std::span<T> m
 }  // namespace
 
 Sgd::Sgd(Parameters parameters, SgdOptions options)
-    : Optimizer("sgd", std::move(parameters), options.lr, options.weight_decay, options.decays,
+    : Optimizer("sgd", std::move(parameters),
+                {options.lr, options.weight_decay, options.decays, options.groups},
                 options.momentum != 0 ? std::vector<std::string>{"momentum"}
                                       : std::vector<std::string>{}),
       options_(std::move(options)) {
@@ -50,7 +51,7 @@ void Sgd::update(Slot& slot, const Tensor& gradient) {
   dispatch(slot.value.dtype(), [&](auto t) {
     using T = decltype(t);
     const std::span<T> p = slot.value.mutate<T>();
-    const T rate = static_cast<T>(lr()), decay = static_cast<T>(slot.decay);
+    const T rate = static_cast<T>(this->rate(slot)), decay = static_cast<T>(slot.decay);
     if (slot.moments.empty()) {
       descend(p, gradient.data<T>(), rate, decay);
       return;

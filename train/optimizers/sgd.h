@@ -11,6 +11,7 @@ struct SgdOptions {
   bool nesterov = false;
   double weight_decay = 0;  ///< added to the gradient, times the parameter
   DecayRule decays = decay_matrices;
+  ParameterGroups groups = {};
 };
 
 /// Stochastic gradient descent: p -= lr u with u the gradient or, with momentum, b = momentum b +

@@ -84,11 +84,28 @@ void hide(const AttentionTile<T>& tile, const Part<T>& part, Rows<T> scores) {
   }
 }
 
+/// Takes off each score what ALiBi does.
+template <class T>
+void tilt(const AttentionTile<T>& tile, const Part<T>& part, Rows<T> scores) {
+  if (tile.alibi == T(0)) return;
+  T places[kWidth<T>];
+  for (int i = 0; i < kWidth<T>; ++i) places[i] = static_cast<T>(tile.place + i);
+  for (std::int64_t c = part.first; c < scores.row; c += kWidth<T>) {
+    const Vector<T> queries = load(places) + static_cast<T>(c);
+    for (std::int64_t j = 0; j < part.keys; ++j) {
+      T* const at = scores.data + j * scores.row + c;
+      const Vector<T> apart = queries - static_cast<T>(part.key + j);
+      store(at, load(at) - (apart < Vector<T>{} ? -apart : apart) * tile.alibi);
+    }
+  }
+}
+
 /// The scores of a part, from the scaled queries as columns.
 template <class T>
 void score(const AttentionTile<T>& tile, const Part<T>& part, Rows<T> q, Rows<T> scores) {
   product(part.keys, q.row - part.first, tile.width, across(tile.k, part.key),
           across(q, 0, part.first), part_of(scores, 0, part.first), false);
+  tilt(tile, part, scores);
   hide(tile, part, scores);
 }
 
