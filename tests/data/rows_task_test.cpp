@@ -110,9 +110,8 @@ TEST_F(Rows, AnyTokenizerServes) {
     const std::string inputs = task->decode(batch.inputs.data());
     EXPECT_THAT(inputs, HasSubstr("\t"));
     EXPECT_EQ(task->encode(inputs), batch.inputs.to_vector()) << "no token crosses a tab or an end";
-    if (kind == "characters") EXPECT_EQ(task->vocabulary(), 14);
-    if (kind == "bytes") EXPECT_EQ(task->vocabulary(), 256);
-    if (kind == "bpe") EXPECT_GT(task->vocabulary(), 256);
+    const std::int64_t least = kind == "characters" ? 14 : kind == "bytes" ? 256 : 257;
+    EXPECT_GE(task->vocabulary(), least) << kind;
   }
   EXPECT_THROW(make(ten_rows(), {.chosen = {{"tokenizer", "word"}}}), ValueError);
   EXPECT_THROW(make(ten_rows(), {.chosen = {{"vocabulary", "255"}}}), ValueError);
