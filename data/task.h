@@ -20,7 +20,7 @@ struct Cell {
   friend bool operator==(const Cell&, const Cell&) = default;
 };
 
-/// What is reached without attention, in nats a target.
+/// What is reached by a simpler way to predict, or at best; in nats a target.
 struct Baseline {
   std::string name;
   double loss;

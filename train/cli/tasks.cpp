@@ -38,9 +38,9 @@ std::string sample_rows(const Task& task) {
   return rows;
 }
 
-/// A task that reads no file can be asked what it knows.
+/// What can be shown of a task that reads no file.
 std::string known_of(const Task& task) {
-  std::string known = sample_rows(task) + "\n\nWithout attention:";
+  std::string known = sample_rows(task) + "\n\nLosses to compare with:";
   for (const auto& [name, loss] : task.baselines())
     known += fmt::format("{} {} {:.4f}", known.ends_with(':') ? "" : ",", name, loss);
   return known;
