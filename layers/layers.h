@@ -10,6 +10,7 @@
 #include <heed/layers/gradcheck.h>
 #include <heed/layers/init.h>
 #include <heed/layers/input_embedding.h>
+#include <heed/layers/interventions.h>
 #include <heed/layers/linear.h>
 #include <heed/layers/mlp.h>
 #include <heed/layers/norm.h>

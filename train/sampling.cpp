@@ -47,6 +47,10 @@ void validate(const SamplingOptions& options) {
                           " must be a finite number of at least 0"));
   if (options.top_k && *options.top_k < 1)
     throw ValueError(text("sampling: top_k = ", *options.top_k, " must be at least 1"));
+  if (!(options.top_p > 0 && options.top_p <= 1))
+    throw ValueError(text("sampling: top_p = ", options.top_p, " must be above 0 and at most 1"));
+  if (!(options.min_p >= 0 && options.min_p <= 1))
+    throw ValueError(text("sampling: min_p = ", options.min_p, " must be from 0 to 1"));
 }
 
 std::int64_t sample_token(std::span<const double> logits, const SamplingOptions& options,
@@ -66,12 +70,21 @@ std::int64_t sample_token(std::span<const double> logits, const SamplingOptions&
   if (options.temperature == 0 || k == 1) return ids.front();
   std::vector<double> up_to;  // running sums of exp((logit - largest) / temperature)
   double sum = 0;
+  std::int64_t likely = 0;  // how many min_p leaves
   for (std::int64_t i = 0; i < k; ++i) {
-    sum += std::exp((at(ids[static_cast<std::size_t>(i)]) - at(ids.front())) / options.temperature);
-    up_to.push_back(sum);
+    const double weight =
+        std::exp((at(ids[static_cast<std::size_t>(i)]) - at(ids.front())) / options.temperature);
+    likely += weight >= options.min_p;
+    up_to.push_back(sum += weight);
   }
-  const auto chosen = std::ranges::upper_bound(up_to, rng.uniform() * sum) - up_to.begin();
-  return ids[static_cast<std::size_t>(std::min<std::ptrdiff_t>(chosen, k - 1))];
+  const std::int64_t nucleus =
+      options.top_p < 1 ? std::ranges::lower_bound(up_to, options.top_p * sum) - up_to.begin() + 1
+                        : k;
+  const std::int64_t left = std::min(likely, nucleus);
+  if (left == 1) return ids.front();
+  up_to.resize(static_cast<std::size_t>(left));
+  const auto chosen = std::ranges::upper_bound(up_to, rng.uniform() * up_to.back()) - up_to.begin();
+  return ids[static_cast<std::size_t>(std::min<std::ptrdiff_t>(chosen, left - 1))];
 }
 
 Generated generate(const std::function<Tensor(const Tokens&)>& logits, std::int64_t context,

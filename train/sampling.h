@@ -16,14 +16,21 @@ namespace heed {
 struct SamplingOptions {
   double temperature = 1;                  ///< divides the logits; 0 takes the likeliest
   std::optional<std::int64_t> top_k = {};  ///< only the k likeliest; all of them unless given
+  /// Only the likeliest that together have this probability, of those that top_k leaves (Holtzman
+  /// et al., arXiv:1904.09751, eq. 2).
+  double top_p = 1;
+  /// Only those that have this share of the likeliest one's probability (Nguyen et al.,
+  /// arXiv:2407.01082).
+  double min_p = 0;
 };
 
-/// Throws ValueError for a temperature that is negative or not finite, and for top_k < 1.
+/// Throws ValueError for a temperature that is negative or not finite, for top_k < 1, and unless
+/// 0 < top_p <= 1 and 0 <= min_p <= 1.
 void validate(const SamplingOptions& options);
 
-/// An id drawn from softmax(logits / temperature). At temperature 0, or with top_k = 1, the first
-/// likeliest one, and nothing is drawn from `rng`. Throws NonFinite if no logit is finite or one is
-/// NaN, and ValueError as validate does.
+/// An id drawn from softmax(logits / temperature), of those that the options leave. At temperature
+/// 0, or with one left, the first likeliest one, and nothing is drawn from `rng`. Throws NonFinite
+/// if no logit is finite or one is NaN, and ValueError as validate does.
 std::int64_t sample_token(std::span<const double> logits, const SamplingOptions& options, Rng& rng);
 
 /// What `generate` made.

@@ -6,6 +6,7 @@
 #include <heed/train/checkpoint.h>
 #include <heed/train/clip.h>
 #include <heed/train/evaluate.h>
+#include <heed/train/fixed_batches.h>
 #include <heed/train/metrics.h>
 #include <heed/train/optimizers/adam.h>
 #include <heed/train/optimizers/groups.h>
@@ -14,6 +15,7 @@
 #include <heed/train/optimizers/optimizer.h>
 #include <heed/train/optimizers/rmsprop.h>
 #include <heed/train/optimizers/sgd.h>
+#include <heed/train/pytorch.h>
 #include <heed/train/run_directory.h>
 #include <heed/train/safetensors.h>
 #include <heed/train/sampling.h>

@@ -71,12 +71,14 @@ right after the first; start and length are drawn anew for each row. The loss is
 repetition after its first letter. A head of the second layer finds what followed the
 last time (an induction head), by what a head of the first layer has written beside each
 letter: the one before it. One layer cannot (--layers 1): it has no such note to find.
-The loss of two layers falls suddenly, when both heads meet.)",
+The loss of two layers falls suddenly, when both heads meet; with --positions learned it
+does so later, and the heads find other cells to do it by.)",
       .citation = "Olsson et al. 2022, In-context Learning and Induction Heads, arXiv:2209.11895",
       .recipe = {.layers = 2,
                  .heads = 4,
                  .d_model = 64,
                  .context = kContext,
+                 .positions = "rotary",
                  .activation = "none",
                  .batch = 64,
                  .steps = 3000,

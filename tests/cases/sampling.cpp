@@ -31,6 +31,18 @@ TEST(Cases, P03TopK) {
   EXPECT_THROW(sample_token(kLogits, {.top_k = -1}, rng), ValueError);
 }
 
+TEST(Cases, P03TopPAndMinPOutOfRange) {
+  Rng rng(1);
+  for (const double p : {0., -.1, 1.1, std::nan("")})
+    EXPECT_THROW(sample_token(kLogits, {.top_p = p}, rng), ValueError) << p;
+  for (const double p : {-.1, 1.1, std::nan("")})
+    EXPECT_THROW(sample_token(kLogits, {.min_p = p}, rng), ValueError) << p;
+  for (int i = 0; i < 50; ++i) {
+    EXPECT_EQ(sample_token(kLogits, {.top_p = 1e-9}, rng), 2);
+    EXPECT_EQ(sample_token(kLogits, {.min_p = 1}, rng), 2);
+  }
+}
+
 TEST(Cases, L08ThePromptMayBeLongerThanTheContext) {
   Rng init(1), rng(2);
   const Transformer model({.vocabulary = 5, .context = 8, .layers = 1, .heads = 1, .d_model = 4},

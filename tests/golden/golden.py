@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Numbers by PyTorch, in double precision, for ops, layers, optimizers and a training.
+"""Numbers by PyTorch, in double precision, for ops, layers, optimizers, schedules and a training.
 
-golden.py            writes ops.json, layers.json, optimizers.json and training.json beside this script
+golden.py            writes ops.json, layers.json and so on beside this script
 golden.py --check    compares the files with what PyTorch says now; exits 77 where there is no PyTorch
 """
 import importlib
@@ -30,7 +30,7 @@ def same(a, b):
 
 torch.set_num_threads(1)
 wrong = []
-for part in ("ops", "layers", "optimizers", "training"):
+for part in ("ops", "layers", "optimizers", "schedules", "training"):
     entries = importlib.import_module(part).entries()
     file = pathlib.Path(__file__).with_name(part + ".json")
     if "--check" in sys.argv:

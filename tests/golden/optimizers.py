@@ -17,7 +17,18 @@ OPTIMIZERS = {
     "adam_l2": (torch.optim.Adam, dict(lr=0.1, betas=(0.8, 0.95), eps=1e-3, weight_decay=0.5)),
     "adamw": (torch.optim.AdamW, dict(lr=0.05, weight_decay=0.01)),
     "adamw_decay": (torch.optim.AdamW, dict(lr=0.1, betas=(0.8, 0.95), eps=1e-3, weight_decay=0.5)),
+    "rmsprop": (torch.optim.RMSprop, dict(lr=0.05)),
+    "rmsprop_momentum": (
+        torch.optim.RMSprop, dict(lr=0.02, alpha=0.9, eps=1e-3, momentum=0.8, weight_decay=0.3)),
+    "rmsprop_centered": (torch.optim.RMSprop, dict(lr=0.05, alpha=0.8, centered=True)),
+    "rmsprop_centered_momentum": (
+        torch.optim.RMSprop, dict(lr=0.02, alpha=0.95, centered=True, momentum=0.5, weight_decay=0.1)),
+    "adamw_groups": (torch.optim.AdamW, dict(lr=0.05, weight_decay=0.1)),
+    "sgd_groups": (torch.optim.SGD, dict(lr=0.05, momentum=0.9, weight_decay=0.1)),
 }
+
+# What parameters are treated apart: "vector" at half the rate and with a decay of its own.
+GROUPS = {name: {"vector": dict(lr=0.025, weight_decay=0.4)} for name in OPTIMIZERS if name.endswith("_groups")}
 
 
 def groups(p, weight_decay=0.0):
@@ -27,7 +38,9 @@ def groups(p, weight_decay=0.0):
 
 def entry(name, make, settings):
     p = parameters(SHAPES)
-    optimizer = make(groups(p, settings.get("weight_decay", 0.0)), **settings)
+    apart = GROUPS.get(name, {})
+    each = groups(p, settings.get("weight_decay", 0.0))
+    optimizer = make([group | apart.get(key, {}) for key, group in zip(p, each)], **settings)
     kept = []
     for step in range(1, max(KEPT) + 1):
         for i, x in enumerate(p.values()):

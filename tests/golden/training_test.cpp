@@ -1,4 +1,4 @@
-// Optimizers and short trainings against PyTorch, see optimizers.py and training.py.
+// Optimizers, schedules and short trainings against PyTorch, see optimizers.py and so on.
 #include <heed/train/train.h>
 
 #include <functional>
@@ -22,6 +22,13 @@ Make adamw(AdamWOptions options) {
   return [options](Parameters p) { return std::make_unique<AdamW>(std::move(p), options); };
 }
 
+Make rmsprop(RmspropOptions options) {
+  return [options](Parameters p) { return std::make_unique<Rmsprop>(std::move(p), options); };
+}
+
+/// The vector at half the rate and with a decay of its own.
+ParameterGroups apart() { return parse_groups("vec* lr=0.5 decay=0.4"); }
+
 const std::map<std::string, Make> kOptimizers = {
     {"sgd", sgd({.lr = 0.1})},
     {"sgd_decay", sgd({.lr = 0.1, .weight_decay = 0.3})},
@@ -33,6 +40,14 @@ const std::map<std::string, Make> kOptimizers = {
     {"adamw", adamw({.lr = 0.05, .weight_decay = 0.01})},
     {"adamw_decay",
      adamw({.lr = 0.1, .beta1 = 0.8, .beta2 = 0.95, .eps = 1e-3, .weight_decay = 0.5})},
+    {"rmsprop", rmsprop({.lr = 0.05})},
+    {"rmsprop_momentum",
+     rmsprop({.lr = 0.02, .alpha = 0.9, .eps = 1e-3, .momentum = 0.8, .weight_decay = 0.3})},
+    {"rmsprop_centered", rmsprop({.lr = 0.05, .alpha = 0.8, .centered = true})},
+    {"rmsprop_centered_momentum",
+     rmsprop({.lr = 0.02, .alpha = 0.95, .momentum = 0.5, .centered = true, .weight_decay = 0.1})},
+    {"adamw_groups", adamw({.lr = 0.05, .weight_decay = 0.1, .groups = apart()})},
+    {"sgd_groups", sgd({.lr = 0.05, .momentum = 0.9, .weight_decay = 0.1, .groups = apart()})},
 };
 
 /// A model of nothing but parameters.
@@ -79,6 +94,23 @@ INSTANTIATE_TEST_SUITE_P(Optimizers, GoldenOptimizers,
 TEST(Golden, EveryOptimizerHasItsValues) {
   EXPECT_EQ(kOptimizers.size(), entries("optimizers.json").size());
 }
+
+class GoldenSchedules : public testing::TestWithParam<json> {};
+
+TEST_P(GoldenSchedules, SetTheRatesOfPyTorch) {
+  const std::string name = GetParam()["name"];
+  Schedule schedule{.decay = decay_named(name), .lr = 2, .end = 8};
+  if (name == "linear" || name == "cosine" || name == "wsd") schedule.min_lr = 0.25;
+  if (name == "wsd" || name == "step") schedule.period = 3;
+  if (name == "step") schedule.factor = 0.5;
+  if (name == "noam") schedule = {.decay = Decay::noam, .lr = std::pow(16 * 4, -0.5), .warmup = 3};
+  const std::vector<double> rates = GetParam()["rates"];
+  for (std::size_t i = 0; i < rates.size(); ++i)
+    EXPECT_NEAR(schedule.at(static_cast<std::int64_t>(i)), rates[i], 1e-12) << "step " << i;
+}
+
+INSTANTIATE_TEST_SUITE_P(Schedules, GoldenSchedules, testing::ValuesIn(entries("schedules.json")),
+                         by_name);
 
 const std::map<std::string, Make> kTrainings = {
     {"adamw", adamw({.lr = 0.01, .weight_decay = 0.1})},

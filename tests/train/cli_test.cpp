@@ -74,7 +74,35 @@ INSTANTIATE_TEST_SUITE_P(
         Refused{{"train", "copy", "--lr", "0,001"}, 2, "lr = 0,001"},
         Refused{{"train", "copy", "--lr", ""}, 2, "lr"},
         Refused{{"train", "copy", "--min-lr", "1"}, 2, "--min-lr = 1 is above --lr = 0.003"},
-        Refused{{"train", "copy", "--schedule", "cosin"}, 2, "constant, linear or cosine"},
+        Refused{{"train", "copy", "--schedule", "cosin"},
+                2,
+                "schedule = cosin: it must be constant, linear, cosine, wsd, step or noam"},
+        Refused{
+            {"train", "copy", "--optimizer", "adagrad"},
+            2,
+            "optimizer = adagrad: it must be sgd, nesterov, adam, adamw, rmsprop, lion or muon"},
+        Refused{{"train", "copy", "--optimizer", "nesterov", "--momentum", "0"},
+                2,
+                "--momentum = 0: it must be above 0"},
+        Refused{{"train", "copy", "--momentum", "1"}, 2, "momentum = 1 is out of range"},
+        Refused{{"train", "copy", "--beta1", "1"}, 2, "beta1 = 1 is out of range"},
+        Refused{{"train", "copy", "--ema", "1"}, 2, "ema = 1 is out of range"},
+        Refused{{"train", "copy", "--period", "-1"}, 2, "period = -1 is out of range"},
+        Refused{{"train", "copy", "--factor", "1.5"}, 2, "factor = 1.5 is out of range"},
+        Refused{{"train", "copy", "--factor", "0"}, 2, "--factor = 0: it must be above 0"},
+        Refused{{"train", "copy", "--decays", "biases"},
+                2,
+                "decays = biases: it must be matrices, weights or all"},
+        Refused{{"train", "copy", "--groups", "*.bias"}, 2, "groups: \"*.bias\": it says nothing"},
+        Refused{{"train", "copy", "--overfit", "-1"}, 2, "overfit = -1 is out of range"},
+        Refused{{"train", "copy", "--seeds", "1,x"}, 2, "--seeds = x: it must be a whole number"},
+        Refused{{"train", "copy", "--seeds", ""}, 2, "--seeds"},
+        Refused{{"train", "copy", "--seeds", "1,"}, 2, "--seeds = : it must be"},
+        Refused{{"train", "copy", "--seeds", "1,2,1"}, 2, "--seeds = 1,2,1: 1 comes twice"},
+        Refused{{"train", "copy", "--seeds", "1,2", "--seed", "3"}, 2, "excludes"},
+        Refused{{"sample", ".", "--prompt", "a", "--top-p", "2"}, 2, "--top-p = 2 is out of range"},
+        Refused{{"sample", ".", "--prompt", "a", "--min-p", "-1"}, 2, "--min-p = -1"},
+        Refused{{"sample", ".", "--prompt", "a", "--greedy", "--top-k", "2"}, 2, "excludes"},
         Refused{{"train", "copy", "--beta2", "1"}, 2, "beta2 = 1"},
         Refused{{"train", "copy", "--context", "31"}, 2, "context = 31"},
         Refused{{"train", "copy", "--alphabet", "1"}, 2, "alphabet = 1 is out of range"},
@@ -128,11 +156,14 @@ TEST(CommandLine, HelpNamesEverySettingWithItsDefault) {
   const Outcome found = run_heed({"train", "copy", "--help"});
   EXPECT_EQ(found.code, 0);
   for (const char* flag :
-       {"--layers", "--heads", "--d-model", "--d-ff", "--context", "--batch", "--steps", "--lr",
-        "--min-lr", "--schedule", "--weight-decay", "--warmup", "--beta2", "--dropout", "--clip",
-        "--accumulate", "--seed", "--eval-every"})
-    EXPECT_THAT(lines_of(found.out), Contains(ContainsRegex(std::string("^ *") + flag +
-                                                            " .*(number|cosine).* \\[.+\\]$")));
+       {"--layers",    "--heads",   "--d-model", "--d-ff",       "--context",      "--batch",
+        "--steps",     "--lr",      "--min-lr",  "--schedule",   "--weight-decay", "--warmup",
+        "--beta2",     "--dropout", "--clip",    "--accumulate", "--seed",         "--eval-every",
+        "--optimizer", "--period",  "--factor",  "--decays",     "--groups",       "--momentum",
+        "--beta1",     "--ema",     "--overfit"})
+    EXPECT_THAT(lines_of(found.out),
+                Contains(ContainsRegex(std::string("^ *") + flag +
+                                       " .*(number|cosine|muon|all|names).* \\[.+\\]$")));
   EXPECT_THAT(found.out, AllOf(HasSubstr("--watch"), HasSubstr("--json"), HasSubstr("--config"),
                                HasSubstr("--out"), HasSubstr("[300]"), HasSubstr("[0.003]")));
   EXPECT_THAT(run_heed({"train", "text", "--help"}).out, HasSubstr("[cosine]"));

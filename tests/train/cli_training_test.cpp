@@ -219,7 +219,27 @@ TEST(Sample, RefusesWhatItCannotRead) {
   refused({"--prompt", "a", "--temperature", "-1"}, "temperature = -1 is out of range");
   refused({"--prompt", "a", "--temperature", "nan"}, "temperature");
   refused({"--prompt", "a", "--top-k", "0"}, "--top-k = 0 is out of range");
+  refused({"--prompt", "a", "--top-p", "0"}, "top_p = 0 must be above 0");
   refused({"--prompt", "a", "--tokens", "-1"}, "-1");
+}
+
+TEST(Sample, ChoosesAsItIsTold) {
+  const TemporaryFolder folder;
+  const Start start{.folder = folder.path()};
+  ASSERT_EQ(run_heed(tiny({"--steps", "1"}), start).code, 0);
+  const auto sampled = [&](std::vector<std::string> words) {
+    words.insert(words.begin(), {"sample", "runs", "--prompt", "abc|", "--tokens", "12"});
+    const Outcome found = run_heed(words, start);
+    EXPECT_EQ(found.code, 0) << found.err;
+    return found.out;
+  };
+  const std::string greedy = sampled({"--greedy"}), drawn = sampled({"--temperature", "1"});
+  EXPECT_EQ(sampled({}), greedy);
+  for (const char* one : {"--top-k=1", "--top-p=0.0001", "--min-p=1"})
+    EXPECT_EQ(sampled({one}), greedy) << one;
+  EXPECT_NE(drawn, greedy);
+  for (const char* all : {"--top-k=99", "--min-p=0.0001"}) EXPECT_EQ(sampled({all}), drawn) << all;
+  EXPECT_NE(sampled({"--temperature", "1", "--seed", "2"}), drawn);
 }
 
 TEST(Sample, SaysWhenThePromptIsLongerThanTheContext) {

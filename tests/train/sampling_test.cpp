@@ -39,6 +39,37 @@ TEST(Sampling, TopKDrawsOnlyFromTheLikeliest) {
   EXPECT_NEAR(counts[2] / 20'000., 1 / (1 + std::exp(-.5)), .015);
 }
 
+TEST(Sampling, TopPDrawsFromTheFewestThatHaveTheProbability) {
+  // Probabilities .12, .33, .55: the likeliest alone has .5, both have .6 and .87.
+  EXPECT_EQ(draws({.top_p = .5}, 200)[2], 200);
+  for (const double p : {.6, .87}) {
+    const auto counts = draws({.top_p = p}, 20'000);
+    EXPECT_EQ(counts[0], 0);
+    EXPECT_NEAR(counts[2] / 20'000., 1 / (1 + std::exp(-.5)), .015) << p;
+  }
+  EXPECT_GT(draws({.top_p = .9}, 500)[0], 0);
+  EXPECT_EQ(draws({.top_p = 1}, 20'000), draws({}, 20'000));
+  EXPECT_EQ(draws({.temperature = .1, .top_p = .9}, 200)[2], 200) << "after the temperature";
+}
+
+TEST(Sampling, TopPIsOfWhatTopKLeaves) {
+  // Of .55 and .33 the first has .62.
+  EXPECT_EQ(draws({.top_k = 2, .top_p = .6}, 200)[2], 200);
+  EXPECT_GT(draws({.top_p = .6}, 200)[1], 0);
+}
+
+TEST(Sampling, MinPLeavesWhatHasItsShareOfTheLikeliest) {
+  // Shares of the likeliest: .22, .61, 1.
+  EXPECT_EQ(draws({.min_p = 1}, 200)[2], 200);
+  EXPECT_EQ(draws({.min_p = .62}, 200)[2], 200);
+  const auto counts = draws({.min_p = .6}, 20'000);
+  EXPECT_EQ(counts[0], 0);
+  EXPECT_NEAR(counts[2] / 20'000., 1 / (1 + std::exp(-.5)), .015);
+  EXPECT_GT(draws({.min_p = .22}, 500)[0], 0);
+  EXPECT_EQ(draws({.min_p = 0}, 20'000), draws({}, 20'000));
+  EXPECT_EQ(draws({.temperature = .1, .min_p = .6}, 200)[2], 200) << "after the temperature";
+}
+
 TEST(Sampling, TakesTheFirstOfTheLargestAtTemperatureZero) {
   Rng rng(1);
   EXPECT_EQ(sample_token(std::vector<double>{1, 3, 3}, {.temperature = 0}, rng), 1);
@@ -48,6 +79,8 @@ TEST(Sampling, DrawsNothingWhenThereIsNoChoice) {
   Rng rng(1);
   sample_token(kLogits, {.temperature = 0}, rng);
   sample_token(kLogits, {.top_k = 1}, rng);
+  sample_token(kLogits, {.top_p = .1}, rng);
+  sample_token(kLogits, {.min_p = 1}, rng);
   EXPECT_EQ(rng.state(), Rng(1).state());
 }
 

@@ -121,6 +121,35 @@ TEST(Trainer, AccumulatesToTheOneLargeBatch) {
   for (std::size_t i = 0; i < a.size(); ++i) EXPECT_NEAR(a[i], b[i], 1e-6);
 }
 
+TEST(Trainer, EvaluatesTheAverageAndTrainsOn) {
+  Fixture averaged, plain;
+  std::vector<std::vector<double>> seen;
+  Trainer trainer = averaged.trainer(
+      {.steps = 4, .batch = 2, .ema = .5, .eval_every = 2},
+      {.on_evaluate = [&](std::int64_t, const Evaluation&) { seen.push_back(averaged.values()); }});
+  const std::optional<Evaluation> last = trainer.run();
+  std::vector<double> sum(plain.values().size(), 0);
+  Trainer other = plain.trainer({.batch = 2});
+  double weights = 0;
+  for (std::size_t step = 1; step <= 4; ++step) {
+    other.step();
+    const std::vector<double> now = plain.values();
+    weights = .5 * weights + 1;
+    for (std::size_t i = 0; i < now.size(); ++i) {
+      sum[i] = .5 * sum[i] + now[i];
+      if (step % 2 == 0) {
+        ASSERT_NEAR(seen.at(step / 2 - 1)[i], sum[i] / weights, 1e-6);
+      }
+    }
+  }
+  EXPECT_EQ(averaged.values(), plain.values()) << "the average is kept beside what is trained";
+  const Averaged scope(trainer.average());
+  EXPECT_EQ(averaged.values(), seen.back());
+  EXPECT_EQ(evaluate(trainable(averaged.model), *averaged.task, 1000).loss, last->loss);
+  EXPECT_EQ(other.average(), nullptr);
+  EXPECT_THROW(plain.trainer({.ema = 1}), ValueError);
+}
+
 TEST(Trainer, ReducesBeforeItClips) {
   Fixture f;
   const double before = f.trainer({.batch = 2}).step().grad_norm;

@@ -23,15 +23,20 @@ TEST(Schedule, ConstantAndLinear) {
 }
 
 TEST(Schedule, EveryLengthIsFinite) {
-  for (Decay decay : {Decay::constant, Decay::linear, Decay::cosine})
+  for (Decay decay : kDecays)
     for (std::int64_t warmup : {0, 1, 5})
       for (std::int64_t end : {0, 1, 4, 5})
-        for (std::int64_t step = 0; step < 8; ++step) {
-          const double lr =
-              Schedule{.decay = decay, .lr = 1, .min_lr = .1, .warmup = warmup, .end = end}.at(
-                  step);
-          EXPECT_TRUE(lr >= .1 && lr <= 1) << name(decay) << warmup << end << step;
-        }
+        for (std::int64_t period : {0, 1, 9})
+          for (std::int64_t step = 0; step < 8; ++step) {
+            const Schedule schedule{.decay = decay,
+                                    .lr = 1,
+                                    .min_lr = .1,
+                                    .warmup = warmup,
+                                    .end = end,
+                                    .period = period};
+            const double lr = schedule.at(step);
+            EXPECT_TRUE(lr >= .1 && lr <= 1) << name(decay) << warmup << end << period << step;
+          }
 }
 
 TEST(Schedule, TheLongestWarmUpStartsAboveZero) {
@@ -41,8 +46,7 @@ TEST(Schedule, TheLongestWarmUpStartsAboveZero) {
 }
 
 TEST(Schedule, NamesItsDecays) {
-  for (Decay decay : {Decay::constant, Decay::linear, Decay::cosine})
-    EXPECT_EQ(decay_named(name(decay)), decay);
+  for (Decay decay : kDecays) EXPECT_EQ(decay_named(name(decay)), decay);
   EXPECT_THAT(message_of<ValueError>([] { decay_named("cosin"); }), HasSubstr("cosine"));
 }
 
@@ -54,6 +58,29 @@ TEST(Schedule, ValidatesItsFields) {
   EXPECT_THROW(validate({.lr = 1, .min_lr = std::nan("")}), ValueError);
   EXPECT_THROW(validate({.warmup = -1}), ValueError);
   EXPECT_THROW(validate({.end = -1}), ValueError);
+  EXPECT_THROW(validate({.period = -1}), ValueError);
+  EXPECT_THROW(validate({.factor = 0}), ValueError);
+  EXPECT_THROW(validate({.factor = 1.5}), ValueError);
+  EXPECT_THROW(validate({.factor = std::nan("")}), ValueError);
+}
+
+TEST(Schedule, FallsAfterTheWarmUpByDefaultInAFifthOfTheSteps) {
+  const auto rates = [](Schedule schedule) {
+    schedule.lr = 1;
+    schedule.warmup = 2;
+    schedule.end = 12;
+    std::vector<double> all;
+    for (std::int64_t step = 0; step < 14; ++step) all.push_back(schedule.at(step));
+    return all;
+  };
+  const double third = 1. / 3;
+  EXPECT_THAT(rates({.decay = Decay::wsd, .min_lr = .5}),
+              testing::Pointwise(testing::DoubleNear(1e-12), {third, 2 * third, 1., 1., 1., 1., 1.,
+                                                              1., 1., 1., 1., .75, .5, .5}));
+  EXPECT_THAT(rates({.decay = Decay::step, .min_lr = .2, .factor = .5}),
+              testing::Pointwise(testing::DoubleNear(1e-12), {third, 2 * third, 1., 1., .5, .5, .25,
+                                                              .25, .2, .2, .2, .2, .2, .2}));
+  EXPECT_EQ(rates({.decay = Decay::noam, .min_lr = .6})[13], .6);
 }
 
 Tensor with_gradient(const std::vector<double>& gradient, DType dtype = f64) {

@@ -30,6 +30,8 @@ void add_number(CLI::App& command, const std::string& flag, Range range, T& valu
 void add_train(CLI::App& program, Action& action, const std::vector<std::string>& words);
 void add_sample(CLI::App& program, Action& action);
 void add_eval(CLI::App& program, Action& action);
+void add_export(CLI::App& program, Action& action);
+void add_import(CLI::App& program, Action& action);
 void add_tasks(CLI::App& program, Action& action);
 /// `subjects()` are what can be checked.
 void add_gradcheck(CLI::App& program, Action& action, std::vector<checks::Subject> (*subjects)());

@@ -72,6 +72,8 @@ int run(int argc, char** argv) {
   add_train(program, action, {argv + 1, argv + argc});
   add_sample(program, action);
   add_eval(program, action);
+  add_export(program, action);
+  add_import(program, action);
   add_tasks(program, action);
   add_gradcheck(program, action, checks::subjects);
   add_bench(program, action);

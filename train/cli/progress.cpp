@@ -50,8 +50,11 @@ void append(Fields& fields, const Evaluation& evaluation) {
   for (const Figure& figure : evaluation.figures) fields.push_back({figure.name, figure.value()});
 }
 
-Progress::Progress(std::int64_t steps, bool watch, Look look)
-    : steps_(steps), watch_(watch && err.terminal().interactive), look_(std::move(look)) {}
+Progress::Progress(std::int64_t steps, bool watch, Look look, std::string rows)
+    : steps_(steps),
+      watch_(watch && err.terminal().interactive),
+      look_(std::move(look)),
+      rows_(std::move(rows)) {}
 
 void Progress::step(const StepReport& report) {
   last_ = report;
@@ -70,10 +73,10 @@ void Progress::step(const StepReport& report) {
 }
 
 void Progress::evaluated(const Evaluation& evaluation) {
-  unseen_ = "unseen: " + describe(evaluation);
+  evaluation_ = rows_ + ": " + describe(evaluation);
   if (watch_) return;
   live_.erase();
-  err.line(status() + "  " + unseen_);
+  err.line(status() + "  " + evaluation_);
   if (!err.terminal().interactive) next_ = Clock::now() + kBetweenLines;
 }
 
@@ -97,7 +100,7 @@ void Progress::draw() {
   Lines lines{fit(status(), room.width)};
   if (watch_) {
     lines.push_back(spark_line(losses_, room.width, room.color));
-    lines.push_back(fit(unseen_, room.width));
+    lines.push_back(fit(evaluation_, room.width));
     const int left = room.height - static_cast<int>(lines.size());
     if (left > 0) {
       const Lines maps = heat_maps(maps_of(look_()), {room.width, left, room.color});

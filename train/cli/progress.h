@@ -26,8 +26,9 @@ class Progress {
  public:
   using Look = std::function<std::vector<Head>()>;
 
-  /// `look` is asked for the heads when they are drawn.
-  Progress(std::int64_t steps, bool watch, Look look);
+  /// `look` is asked for the heads when they are drawn; `rows` is what those are that are
+  /// evaluated: unseen.
+  Progress(std::int64_t steps, bool watch, Look look, std::string rows = "unseen");
 
   void step(const StepReport& report);
   void evaluated(const Evaluation& evaluation);
@@ -43,10 +44,11 @@ class Progress {
   std::int64_t steps_;
   bool watch_;
   Look look_;
+  std::string rows_;
   LiveLines live_{err.descriptor()};
   std::vector<double> losses_;
   StepReport last_;
-  std::string unseen_;  // the last evaluation
+  std::string evaluation_;  // the last one
   std::int64_t tokens_ = 0;
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   std::chrono::steady_clock::time_point next_{};  // when to show something again

@@ -20,6 +20,8 @@ struct Arguments {
   std::string run, prompt;
   std::optional<std::int64_t> tokens, top_k;
   std::optional<double> temperature;
+  double top_p = 1, min_p = 0;
+  bool greedy = false;
   std::int64_t seed = 1;
   bool json = false;
 };
@@ -31,8 +33,13 @@ int sample(const Arguments& arguments) {
   const TaskInfo& info = find_task(run.settings.task);
   const bool of_text = info.open_ended;
   const std::int64_t to_the_end = std::max<std::int64_t>(context + 1 - std::ssize(prompt), 1);
-  const SamplingOptions options{.temperature = arguments.temperature.value_or(of_text ? 0.8 : 0),
-                                .top_k = arguments.top_k};
+  const bool chooses = arguments.top_k || arguments.top_p < 1 || arguments.min_p > 0;
+  const double usual = of_text ? 0.8 : chooses ? 1 : 0;
+  const SamplingOptions options{
+      .temperature = arguments.greedy ? 0 : arguments.temperature.value_or(usual),
+      .top_k = arguments.top_k,
+      .top_p = arguments.top_p,
+      .min_p = arguments.min_p};
   Rng rng = Rng(static_cast<std::uint64_t>(arguments.seed)).stream("sampling");
 
   const Generated made = generate(
@@ -67,9 +74,16 @@ void add_sample(CLI::App& program, Action& action) {
   add_number(*command, "--tokens", Whole{}, arguments->tokens,
              "how many to add, 0 or more [a text: 200; else: to the end of the context]");
   add_number(*command, "--temperature", Real{}, arguments->temperature,
-             "0 for the likeliest, 1 as learnt, more for more variety [a text: 0.8; else: 0]");
+             "0 for the likeliest, 1 as learnt, more for more variety [a text: 0.8; else: 0, or 1 "
+             "with a limit below]");
   add_number(*command, "--top-k", Whole{1}, arguments->top_k,
              "choose among the k likeliest, 1 or more [all]");
+  add_number(*command, "--top-p", Real{1}, arguments->top_p,
+             "choose among the likeliest that together have this probability, above 0 to 1 [1]");
+  add_number(*command, "--min-p", Real{1}, arguments->min_p,
+             "choose among those that have this share of the likeliest's probability, 0 to 1 [0]");
+  command->add_flag("--greedy", arguments->greedy, "always the likeliest: --temperature 0")
+      ->excludes("--temperature", "--top-k", "--top-p", "--min-p");
   add_number(*command, "--seed", Whole{0, std::numeric_limits<std::int64_t>::max()},
              arguments->seed, "of the choices, any whole number from 0 on [1]");
   command->add_flag("--json", arguments->json, "one JSON object");

@@ -1,9 +1,14 @@
 #include <heed/autograd/error.h>
 #include <heed/data/numbers.h>
+#include <heed/train/atomic_file.h>
 #include <heed/train/checkpoint.h>
+#include <heed/train/cli/build_info.h>
 #include <heed/train/cli/saved_run.h>
+#include <heed/train/pytorch.h>
 
+#include <functional>
 #include <system_error>
+#include <utility>
 
 namespace heed::cli {
 namespace {
@@ -44,40 +49,84 @@ void check_size(const TransformerConfig& config, const Parameters& tensors,
                          static_cast<std::int64_t>(matrices), " weights, but it holds ", held));
 }
 
+Metadata metadata_of(const Settings& settings, const Tokenizer& tokenizer, std::int64_t step) {
+  return {{kConfig, to_config(settings)},
+          {kTokenizer, tokenizer.save()},
+          {kStep, std::to_string(step)}};
+}
+
+using Weights = std::function<void(const Transformer&)>;
+
+/// The run of which this is the metadata; `load` gives its model the weights.
+SavedRun restored(const std::string& checkpoint, const Metadata& metadata,
+                  const Parameters& tensors, const Weights& load) {
+  const auto said = [&](const char* key) -> const std::string& {
+    const auto found = metadata.find(key);
+    if (found == metadata.end())
+      throw FileError(text(checkpoint, " is not a checkpoint of heed train: it has no ", key));
+    return found->second;
+  };
+  try {
+    const std::string& config = said(kConfig);
+    Settings settings = settings_of(task_in_config(config, kConfig));
+    apply_config(settings, config, kConfig);
+    std::unique_ptr<Tokenizer> tokenizer = load_tokenizer(said(kTokenizer));
+    const std::int64_t step = Whole{}.read(kStep, said(kStep));
+    const TransformerConfig config_of_model = model_config(settings, tokenizer->size());
+    check_size(config_of_model, tensors, checkpoint);
+    Rng rng(0);
+    Transformer model(config_of_model, rng);
+    load(model);
+    return {checkpoint, std::move(settings), std::move(tokenizer), std::move(model), step};
+  } catch (const ValueError& error) {  // what it says of itself is no model
+    throw FileError(text(checkpoint, ": ", error.what()));
+  }
+}
+
 }  // namespace
 
 void save_run(const std::filesystem::path& path, const Transformer& model, const Settings& settings,
               const Tokenizer& tokenizer, std::int64_t step) {
-  save_checkpoint(path, named_parameters(model),
-                  {{kConfig, to_config(settings)},
-                   {kTokenizer, tokenizer.save()},
-                   {kStep, std::to_string(step)}});
+  save_checkpoint(path, named_parameters(model), metadata_of(settings, tokenizer, step));
+}
+
+RunDirectory create_run(const std::filesystem::path& out, const Transformer& model,
+                        const Settings& settings, const Tokenizer& tokenizer, std::int64_t step) {
+  RunDirectory run = RunDirectory::create(out, settings.task);
+  try {
+    AtomicFile config(run.config());
+    config.write(to_config(settings) + "\n" + build_section());
+    config.commit();
+    save_run(run.last_checkpoint(), model, settings, tokenizer, step);
+    return run;
+  } catch (...) {
+    std::error_code ignored;
+    std::filesystem::remove_all(run.path(), ignored);
+    throw;
+  }
 }
 
 SavedRun load_run(const std::filesystem::path& path) {
   const std::string checkpoint = checkpoint_of(path).string();
   const SafeTensors file = read_safetensors(checkpoint);
-  const auto metadata = [&](const char* key) -> const std::string& {
-    const auto found = file.metadata.find(key);
-    if (found == file.metadata.end())
-      throw FileError(text(checkpoint, " is not a checkpoint of heed train: it has no ", key));
-    return found->second;
-  };
-  try {
-    const std::string& config = metadata(kConfig);
-    Settings settings = settings_of(task_in_config(config, kConfig));
-    apply_config(settings, config, kConfig);
-    std::unique_ptr<Tokenizer> tokenizer = load_tokenizer(metadata(kTokenizer));
-    const std::int64_t step = Whole{}.read(kStep, metadata(kStep));
-    const TransformerConfig config_of_model = model_config(settings, tokenizer->size());
-    check_size(config_of_model, file.tensors, checkpoint);
-    Rng rng(0);
-    Transformer model(config_of_model, rng);
+  return restored(checkpoint, file.metadata, file.tensors, [&](const Transformer& model) {
     copy_parameters(file.tensors, named_parameters(model), checkpoint);
-    return {checkpoint, std::move(settings), std::move(tokenizer), std::move(model), step};
-  } catch (const ValueError& error) {  // what it says of itself is no model
-    throw FileError(text(checkpoint, ": ", error.what()));
-  }
+  });
+}
+
+void save_for_pytorch(const std::filesystem::path& path, const SavedRun& run) {
+  Metadata metadata = metadata_of(run.settings, *run.tokenizer, run.step);
+  metadata["heed.linear"] = "out,in";
+  write_safetensors(path, to_pytorch(parameters(run.model)), metadata);
+}
+
+SavedRun load_from_pytorch(const std::filesystem::path& path, const std::string& like) {
+  SafeTensors file = read_safetensors(path);
+  if (!like.empty()) file.metadata = read_safetensors(checkpoint_of(like)).metadata;
+  return restored(path.string(), file.metadata, file.tensors, [&](const Transformer& model) {
+    from_pytorch(file.tensors, parameters(model), model.config.positions == Positions::rotary,
+                 path.string());
+  });
 }
 
 }  // namespace heed::cli

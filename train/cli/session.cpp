@@ -1,12 +1,11 @@
 #include <heed/autograd/anomaly.h>
 #include <heed/autograd/error.h>
-#include <heed/train/atomic_file.h>
-#include <heed/train/cli/build_info.h>
 #include <heed/train/cli/interrupts.h>
 #include <heed/train/cli/optimizer_of.h>
 #include <heed/train/cli/progress.h>
 #include <heed/train/cli/saved_run.h>
 #include <heed/train/cli/session.h>
+#include <heed/train/fixed_batches.h>
 #include <heed/train/metrics.h>
 #include <spdlog/fmt/fmt.h>
 #include <spdlog/logger.h>
@@ -39,23 +38,6 @@ TrainerOptions trainer_options(const Settings& settings) {
           .measure_every = kMeasureEvery};
 }
 
-/// A new run with all that it needs to be evaluated and run again, or nothing at all.
-RunDirectory make_run(const std::string& out, const Settings& settings, const Transformer& model,
-                      const Task& task) {
-  RunDirectory run = RunDirectory::create(out, settings.task);
-  try {
-    AtomicFile config(run.config());
-    config.write(to_config(settings) + "\n" + build_section());
-    config.commit();
-    save_run(run.last_checkpoint(), model, settings, task.tokenizer(), 0);
-    return run;
-  } catch (...) {
-    std::error_code ignored;
-    std::filesystem::remove_all(run.path(), ignored);
-    throw;
-  }
-}
-
 /// Something to continue: a held-out row up to its first target or, where that is the whole row,
 /// the longest word in it.
 std::string example_prompt(const Task& task) {
@@ -74,10 +56,13 @@ std::string example_prompt(const Task& task) {
 /// One training, from the folder it writes into to its last line.
 class Session {
  public:
-  Session(const Settings& settings, const Task& task, const SessionOptions& options)
+  /// `most_accurate`: of rows that are to be learnt by heart, the share of targets that can be.
+  Session(const Settings& settings, const Task& task, const SessionOptions& options,
+          std::optional<double> most_accurate = {})
       : settings_(settings),
         task_(task),
         options_(options),
+        most_accurate_(most_accurate),
         init_(rng_.stream("init")),
         model_(model_config(settings, task.vocabulary()), init_),
         optimizer_(optimizer_of(settings, parameters(model_))),
@@ -86,9 +71,9 @@ class Session {
                   .on_evaluate = [this](std::int64_t step,
                                         const Evaluation& found) { evaluated(step, found); },
                   .stop = Interrupts::requested}),
-        run_(make_run(options.out, settings, model_, task)) {}
+        run_(create_run(options.out, model_, settings, task.tokenizer(), 0)) {}
 
-  int run() {
+  SessionResult run() {
     try {
       announce();
       return train();
@@ -119,17 +104,17 @@ class Session {
     if (options_.json) out.raw(json_line({{"event", "start"}, {"run", path}}));
   }
 
-  int train() {
+  SessionResult train() {
     std::optional<DetectAnomaly> watched;
     if (options_.detect_anomaly) watched.emplace(parameters(model_));
     const auto start = std::chrono::steady_clock::now();
     const std::optional<Evaluation> last = trainer_.run();
     progress_.finish();
     const Averaged scope(trainer_.average());  // from here on the model is what is kept of it
-    if (!last) return interrupted();
+    if (!last) return {.code = interrupted()};
     const std::chrono::duration<double> time = std::chrono::steady_clock::now() - start;
     finished(*last, time.count());
-    return kOk;
+    return {.code = memorised(*last) ? kOk : kWrong, .last = last, .seconds = time.count()};
   }
 
   void stepped(const StepReport& report) {
@@ -151,7 +136,7 @@ class Session {
     metrics_.write(fields);
     save(step);
     progress_.evaluated(found);
-    log_.info("after step {}, on {} unseen rows: {}", step, found.rows, describe(found));
+    log_.info("after step {}, on {} {} rows: {}", step, found.rows, rows_are(), describe(found));
     if (options_.json) out.raw(json_line(fields));
   }
 
@@ -179,20 +164,38 @@ class Session {
     log_.info("finished in {:.2f} s", seconds);
     const std::string path = run_.path().string();
     if (options_.json) {
-      Fields fields{{"event", "result"}, {"task", settings_.task}, {"steps", settings_.steps}};
+      Fields fields{{"event", options_.one_of_many ? "run" : "result"},
+                    {"task", settings_.task},
+                    {"seed", settings_.seed},
+                    {"steps", settings_.steps}};
       append(fields, last);
       fields.insert(fields.end(), {{"seconds", seconds}, {"run", path}});
+      if (most_accurate_) fields.push_back({"memorised", memorised(last) ? "yes" : "no"});
       out.raw(json_line(fields));
       return;
     }
-    out.line(fmt::format("{} after {} in {:.1f} s, {} unseen rows: {}", settings_.task,
-                         counted(settings_.steps, "step"), seconds, last.rows, describe(last)));
+    out.line(fmt::format("{}{} after {} in {:.1f} s, {} {} rows: {}", settings_.task,
+                         options_.one_of_many ? fmt::format(" with seed {}", settings_.seed) : "",
+                         counted(settings_.steps, "step"), seconds, last.rows, rows_are(),
+                         describe(last)));
+    if (most_accurate_)
+      out.line(memorised(last)
+                   ? "memorised: every target that can be known is right"
+                   : fmt::format("not memorised: of the targets {:.2f} % can be known; try more "
+                                 "--steps, or another --lr",
+                                 100 * *most_accurate_));
+    if (options_.one_of_many) return;
     if (!progress_.watched()) draw_heads();
     out.line(fmt::format("\nNext:\n  {0} sample {1} --prompt {2}\n  {0} eval {1}", command_name(),
                          shell_word(path), shell_word(example_prompt(task_))));
     if (!options_.watch)
       out.line(fmt::format("  {} train --config {} --watch", command_name(),
                            shell_word(run_.config().string())));
+  }
+
+  const char* rows_are() const { return most_accurate_ ? "fixed" : "unseen"; }
+  bool memorised(const Evaluation& last) const {
+    return !most_accurate_ || last.accuracy >= *most_accurate_;
   }
 
   void draw_heads() const {
@@ -207,6 +210,7 @@ class Session {
   const Settings& settings_;
   const Task& task_;
   const SessionOptions& options_;
+  const std::optional<double> most_accurate_;
   Rng rng_{static_cast<std::uint64_t>(settings_.seed)}, init_, probe_rng_{rng_.stream("probe")};
   Transformer model_;
   const std::unique_ptr<Optimizer> optimizer_;
@@ -217,14 +221,18 @@ class Session {
   RunDirectory run_;
   MetricsFile metrics_{run_.metrics()};
   spdlog::logger log_{"heed", std::make_shared<spdlog::sinks::basic_file_sink_st>(run_.log())};
-  Progress progress_{settings_.steps, options_.watch, [this] { return look(); }};
+  Progress progress_{settings_.steps, options_.watch, [this] { return look(); }, rows_are()};
 };
 
 }  // namespace
 
-int run_session(const Settings& settings, const Task& task, const SessionOptions& options) {
+SessionResult run_session(const Settings& settings, const Task& task,
+                          const SessionOptions& options) {
   try {
-    return Session(settings, task, options).run();
+    if (settings.overfit == 0) return Session(settings, task, options).run();
+    const FixedBatches fixed(task, settings.overfit, settings.batch,
+                             Rng(static_cast<std::uint64_t>(settings.seed)));
+    return Session(settings, fixed, options, fixed.most_accurate()).run();
   } catch (const FileError& error) {  // files are only written here
     throw WriteError(error.what());
   }

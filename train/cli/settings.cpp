@@ -153,6 +153,10 @@ std::vector<Setting> list_settings() {
              Real{1, true}, &Settings::ema),
       number(training, "eval-every", "steps between evaluations on unseen rows; 0 for the end only",
              Whole{}, &Settings::eval_every),
+      number(training, "overfit",
+             "train on so many batches and no others: a check that the model can learn at all, "
+             "with exit code 4 if it has not memorised them; 0 for the task",
+             Whole{0, 1'000'000}, &Settings::overfit),
       number(training, "seed", "of the weights, the batches and dropout", Whole{0, kAnySeed},
              &Settings::seed),
   };

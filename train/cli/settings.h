@@ -18,6 +18,7 @@ struct Settings : Recipe {
   std::string task = {};
   std::string file = {};  ///< the text, for a task that takes one
   std::int64_t accumulate = 1;
+  std::int64_t overfit = 0;  ///< how many batches to learn by heart; 0 for those of the task
   std::int64_t seed = 1;
   std::map<std::string, std::string, std::less<>> options = {};  ///< of the task, all of them
 };

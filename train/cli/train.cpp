@@ -2,7 +2,9 @@
 #include <heed/data/text/corpus.h>
 #include <heed/data/text/utf8.h>
 #include <heed/train/cli/commands.h>
+#include <heed/train/cli/explain.h>
 #include <heed/train/cli/output.h>
+#include <heed/train/cli/seeds.h>
 #include <heed/train/cli/session.h>
 #include <heed/train/cli/threads.h>
 #include <spdlog/fmt/fmt.h>
@@ -20,7 +22,8 @@ namespace {
 
 struct Arguments {
   std::string task, file, config;
-  std::optional<std::string> threads;
+  std::optional<std::string> threads, seeds;
+  bool explain = false;
   SessionOptions options;
   std::map<std::string, std::string> flags;  // settings as they were typed
 };
@@ -55,7 +58,13 @@ int train(const Arguments& arguments) {
                             " is not UTF-8, and a run could not keep it: give it another"));
   }
   const std::unique_ptr<Task> task = make_task(settings.task, task_options(settings));
-  return run_session(settings, *task, arguments.options);
+  if (arguments.explain) {
+    explain(settings, *task);
+    return kOk;
+  }
+  if (arguments.seeds)
+    return run_seeds(settings, *task, arguments.options, parse_seeds(*arguments.seeds));
+  return run_session(settings, *task, arguments.options).code;
 }
 
 std::string shown(const std::string& value) { return value.empty() ? "none" : value; }
@@ -118,6 +127,14 @@ void add_train(CLI::App& program, Action& action, const std::vector<std::string>
                    "the folder in which the run gets its own [runs]")
       ->type_name("FOLDER");
   add_threads(*command, arguments->threads);
+  command
+      ->add_option("--seeds", arguments->seeds,
+                   "train once with each of these seeds, as in 1,2,3, and print median and range")
+      ->type_name("X,Y,...")
+      ->excludes("--seed");
+  command->add_flag("--explain", arguments->explain,
+                    "print the ops and shapes of the first forward, the parameters and the "
+                    "arithmetic of one row of attention; train and write nothing");
   command->add_flag("--watch", arguments->options.watch, "draw the heads while they learn");
   command->add_flag(
       "--detect-anomaly", arguments->options.detect_anomaly,

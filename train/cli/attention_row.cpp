@@ -1,0 +1,101 @@
+#include <heed/train/cli/attention_row.h>
+#include <spdlog/fmt/fmt.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+namespace heed::cli {
+namespace {
+
+constexpr std::size_t kChannels = 4;  // of the values that are shown
+
+double dot(const Numbers& a, const Numbers& b) {
+  return std::inner_product(a.begin(), a.end(), b.begin(), 0.);
+}
+
+std::string list(const Numbers& numbers) {
+  return fmt::format("[{:.4f}]", fmt::join(numbers, ", "));
+}
+
+/// The first key that is seen; 0 if none is.
+std::size_t first_seen(const AttentionRow& row) {
+  const auto seen = std::ranges::find(row.hidden, false);
+  return seen == row.hidden.end() ? 0 : static_cast<std::size_t>(seen - row.hidden.begin());
+}
+
+std::string score_by_hand(const AttentionRow& row, double score) {
+  const std::size_t j = first_seen(row);
+  std::string products;
+  for (std::size_t c = 0; c < row.query.size(); ++c)
+    products += fmt::format("{}{:.4f}*{:.4f}", c ? " + " : "", row.query[c], row.keys[j][c]);
+  return fmt::format("query = {}\nkey of position {} = {}\ntheir score = {} = {:.4f}\n",
+                     list(row.query), j, list(row.keys[j]), products, score);
+}
+
+std::string table_of_weights(const AttentionRow& row, const AttentionSteps& steps) {
+  std::string table = fmt::format("{:>8}  {:<6} {:>9} {:>9} {:>9} {:>9}\n", "position", "token",
+                                  "score", "scaled", "exp", "weight");
+  for (std::size_t j = 0; j < row.keys.size(); ++j) {
+    table += fmt::format("{:>8}  {:<6} {:>9.4f} ", j, row.names[j], steps.scores[j]);
+    table += row.hidden[j] ? fmt::format("{:>9} {:>9} {:>9}\n", "hidden", "0", "0")
+                           : fmt::format("{:>9.4f} {:>9.4f} {:>9.4f}\n", steps.scaled[j],
+                                         steps.powers[j], steps.weights[j]);
+  }
+  const double all = std::accumulate(steps.weights.begin(), steps.weights.end(), 0.);
+  return table + fmt::format("{:>8}  {:<6} {:>9} {:>9} {:>9.4f} {:>9.4f}\n", "sum", "", "", "",
+                             steps.sum, all);
+}
+
+std::string table_of_values(const AttentionRow& row, const AttentionSteps& steps) {
+  const std::size_t channels = std::min(kChannels, row.query.size());
+  const auto line = [&](const std::string& start, const Numbers& numbers) {
+    return fmt::format(
+        "{}{:>9.4f}\n", start,
+        fmt::join(numbers.begin(), numbers.begin() + static_cast<long>(channels), " "));
+  };
+  std::string table =
+      fmt::format("{:>8}  {:>9}  values, channels 0 to {}\n", "position", "weight", channels - 1);
+  for (std::size_t j = 0; j < row.keys.size(); ++j)
+    if (!row.hidden[j])
+      table += line(fmt::format("{:>8}  {:>9.4f} ", j, steps.weights[j]), row.values[j]);
+  return table + line(fmt::format("{:>8}  {:>9} ", "output", ""), steps.output);
+}
+
+}  // namespace
+
+AttentionSteps steps_of(const AttentionRow& row) {
+  const std::size_t n = row.keys.size();
+  AttentionSteps steps{
+      .powers = Numbers(n), .weights = Numbers(n), .output = Numbers(row.query.size())};
+  double largest = -std::numeric_limits<double>::infinity();
+  for (std::size_t j = 0; j < n; ++j) {
+    steps.scores.push_back(dot(row.query, row.keys[j]));
+    steps.scaled.push_back(steps.scores[j] * row.scale + (row.bias.empty() ? 0 : row.bias[j]));
+    if (!row.hidden[j]) largest = std::max(largest, steps.scaled[j]);
+  }
+  for (std::size_t j = 0; j < n; ++j)
+    if (!row.hidden[j]) steps.sum += steps.powers[j] = std::exp(steps.scaled[j] - largest);
+  for (std::size_t j = 0; j < n; ++j) {
+    if (row.hidden[j]) continue;
+    steps.weights[j] = steps.powers[j] / steps.sum;
+    for (std::size_t c = 0; c < steps.output.size(); ++c)
+      steps.output[c] += steps.weights[j] * row.values[j][c];
+  }
+  return steps;
+}
+
+std::string describe(const AttentionRow& row) {
+  const AttentionSteps steps = steps_of(row);
+  return fmt::format(
+      "{}\n"
+      "scaled = score * {:.4f}{}; exp = exp(scaled - the largest scaled); weight = exp / sum\n"
+      "{}\n"
+      "output = the sum of weight * value\n"
+      "{}",
+      score_by_hand(row, steps.scores[first_seen(row)]), row.scale,
+      row.bias.empty() ? "" : " + bias", table_of_weights(row, steps), table_of_values(row, steps));
+}
+
+}  // namespace heed::cli

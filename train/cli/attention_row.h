@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace heed::cli {
+
+using Numbers = std::vector<double>;
+
+/// What one query of one head makes of n keys. D channels.
+struct AttentionRow {
+  Numbers query;                        ///< (D)
+  std::vector<Numbers> keys;            ///< (n, D)
+  std::vector<Numbers> values;          ///< (n, D)
+  Numbers bias = {};                    ///< (n): added to the scaled scores; empty for none
+  std::vector<bool> hidden = {};        ///< (n): true = not seen
+  double scale = 1;                     ///< of the scores
+  std::vector<std::string> names = {};  ///< (n): what stands at each key's position
+};
+
+/// The row's steps, each from the one before. A key that is hidden has the weight 0.
+struct AttentionSteps {
+  Numbers scores = {};   ///< (n): q·k
+  Numbers scaled = {};   ///< (n): times scale, plus bias
+  Numbers powers = {};   ///< (n): exp(scaled - the largest of those seen)
+  double sum = 0;        ///< of the powers
+  Numbers weights = {};  ///< (n): powers / sum
+  Numbers output = {};   ///< (D): weights · values
+};
+AttentionSteps steps_of(const AttentionRow& row);
+
+/// The arithmetic as a table that a reader can do again by hand.
+std::string describe(const AttentionRow& row);
+
+}  // namespace heed::cli

@@ -1,0 +1,101 @@
+#include <heed/autograd/error.h>
+#include <heed/data/numbers.h>
+#include <heed/train/cli/output.h>
+#include <heed/train/cli/seeds.h>
+#include <heed/train/metrics.h>
+#include <spdlog/fmt/fmt.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <utility>
+
+namespace heed::cli {
+namespace {
+
+struct Measured {
+  const char* name;
+  double (*value)(const SessionResult&);
+};
+constexpr Measured kMeasured[] = {
+    {"loss", [](const SessionResult& r) { return r.last->loss; }},
+    {"accuracy", [](const SessionResult& r) { return r.last->accuracy; }},
+    {"exact_match", [](const SessionResult& r) { return r.last->exact_match; }},
+    {"alignment", [](const SessionResult& r) { return r.last->alignment; }},
+    {"seconds", [](const SessionResult& r) { return r.seconds; }}};
+
+Spread spread_of(const std::vector<SessionResult>& results, const Measured& measured) {
+  std::vector<double> values;
+  for (const SessionResult& result : results) values.push_back(measured.value(result));
+  return cli::spread_of(std::move(values));
+}
+
+void summarise(const Settings& settings, const std::string& seeds,
+               const std::vector<SessionResult>& results, bool json) {
+  if (json) {
+    Fields fields{{"event", "result"}, {"task", settings.task}, {"seeds", seeds}};
+    for (const Measured& measured : kMeasured) {
+      const Spread spread = spread_of(results, measured);
+      const std::string name = measured.name;
+      fields.push_back({name, spread.median});
+      fields.push_back({name + "_low", spread.low});
+      fields.push_back({name + "_high", spread.high});
+    }
+    out.raw(json_line(fields));
+    return;
+  }
+  out.line(fmt::format("\n{} with the seeds {}:", settings.task, seeds));
+  out.raw(fmt::format("{:<12}{:>10}{:>10}{:>10}", "", "median", "lowest", "highest"));
+  for (const Measured& measured : kMeasured) {
+    const auto [median, low, high] = spread_of(results, measured);
+    if (!std::isnan(median))
+      out.raw(fmt::format("{:<12}{:>10.4f}{:>10.4f}{:>10.4f}", measured.name, median, low, high));
+  }
+}
+
+}  // namespace
+
+std::vector<std::int64_t> parse_seeds(std::string_view written) {
+  constexpr Whole kSeed{0, std::numeric_limits<std::int64_t>::max()};
+  std::vector<std::int64_t> seeds;
+  for (std::string_view rest = written;;) {
+    const std::size_t comma = rest.find(',');
+    const std::int64_t seed = kSeed.read("--seeds", rest.substr(0, comma));
+    if (std::ranges::find(seeds, seed) != seeds.end())
+      throw ValueError(text("--seeds = ", written, ": ", seed, " comes twice"));
+    seeds.push_back(seed);
+    if (comma == std::string_view::npos) return seeds;
+    rest.remove_prefix(comma + 1);
+  }
+}
+
+Spread spread_of(std::vector<double> values) {
+  constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+  if (values.empty() || std::ranges::any_of(values, [](double v) { return std::isnan(v); }))
+    return {kNaN, kNaN, kNaN};
+  std::ranges::sort(values);
+  const std::size_t n = values.size();
+  return {(values[(n - 1) / 2] + values[n / 2]) / 2, values.front(), values.back()};
+}
+
+int run_seeds(const Settings& settings, const Task& task, const SessionOptions& options,
+              const std::vector<std::int64_t>& seeds) {
+  SessionOptions each = options;
+  each.one_of_many = true;
+  int code = kOk;
+  std::vector<SessionResult> results;
+  std::string names;
+  for (const std::int64_t seed : seeds) {
+    Settings seeded = settings;
+    seeded.seed = seed;
+    results.push_back(run_session(seeded, task, each));
+    if (!results.back().last) return results.back().code;
+    code = std::max(code, results.back().code);
+    names += (names.empty() ? "" : ", ") + std::to_string(seed);
+  }
+  summarise(settings, names, results, options.json);
+  return code;
+}
+
+}  // namespace heed::cli
