@@ -18,15 +18,25 @@ struct Batch {
   Tokens memory = {};  ///< (B, S): what an encoder reads; undefined for a decoder alone
 };
 
-/// Builds a batch of next-token prediction, row by row: inputs are the first T ids of each row, and
-/// targets the last T.
+/// One row of a batch.
+struct Row {
+  std::vector<std::int64_t> inputs;   ///< T ids
+  std::vector<std::int64_t> targets;  ///< T: what each should predict; kIgnore where nothing is
+};
+
+/// A row of next-token prediction: of T + 1 ids the first T are inputs and the last T targets,
+/// those of positions `first` to T - 1. Throws ShapeError for no ids.
+Row next_token_row(std::span<const std::int64_t> ids, std::int64_t first = 0);
+
+/// Builds a batch row by row.
 class NextTokenRows {
  public:
   /// Throws ValueError if there is no row or no position.
   NextTokenRows(std::int64_t rows, std::int64_t context);
 
-  /// A row of T + 1 ids, of which positions `first` to T - 1 have a target. Throws ShapeError on
-  /// another length, and if the batch is full.
+  /// A row of T positions. Throws ShapeError on another length, and if the batch is full.
+  void add(const Row& row);
+  /// next_token_row() of T + 1 ids.
   void add(std::span<const std::int64_t> ids, std::int64_t first = 0);
 
   /// The rows so far added. Throws ShapeError if some are missing.

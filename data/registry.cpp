@@ -2,6 +2,8 @@
 #include <heed/data/registry.h>
 #include <heed/data/suggest.h>
 #include <heed/data/tasks/copy.h>
+#include <heed/data/tasks/rows.h>
+#include <heed/data/tasks/tasks.h>
 #include <heed/data/tasks/text.h>
 
 #include <algorithm>
@@ -12,7 +14,10 @@ namespace {
 
 // A deque: what find_task() returned stays where it is when another task is registered.
 std::deque<TaskInfo>& registry() {
-  static std::deque<TaskInfo> infos = {copy_task(), text_task()};
+  static std::deque<TaskInfo> infos = {
+      copy_task(),      reverse_task(), sort_task(),      addition_task(), modular_task(),
+      induction_task(), markov_task(),  trigger_task(),   recall_task(),   selective_copy_task(),
+      dyck_task(),      parity_task(),  agreement_task(), text_task(),     rows_task()};
   return infos;
 }
 
@@ -26,6 +31,16 @@ const TaskInfo& find_task(std::string_view name) {
   std::vector<std::string> names;
   for (const TaskInfo& info : tasks()) names.push_back(info.name);
   throw ValueError(unknown_name("task", name, names));
+}
+
+const TaskOption& find_option(const TaskInfo& info, std::string_view name) {
+  const auto found = std::ranges::find(info.options, name, &TaskOption::name);
+  if (found != info.options.end()) return *found;
+  if (info.options.empty())
+    throw ValueError(text("task ", info.name, ": it has no options, but got ", name));
+  std::vector<std::string> names;
+  for (const TaskOption& option : info.options) names.push_back(option.name);
+  throw ValueError(unknown_name("option of " + info.name, name, names));
 }
 
 void register_task(TaskInfo info) {
@@ -42,6 +57,7 @@ std::unique_ptr<Task> make_task(std::string_view name, const TaskOptions& option
     throw ValueError(text("task ", name, ": it needs a file: heed train ", name, " FILE"));
   if (!info.takes_file && !options.file.empty())
     throw ValueError(text("task ", name, ": it takes no file, but got ", options.file));
+  for (const auto& [option, value] : options.chosen) find_option(info, option).read(value);
   return info.make(options);
 }
 

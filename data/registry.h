@@ -1,24 +1,17 @@
 #pragma once
 
+#include <heed/data/option.h>
 #include <heed/data/task.h>
 
 #include <cstdint>
 #include <deque>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace heed {
-
-/// What a user may set of a task; what is not set, the task chooses.
-struct TaskOptions {
-  std::string file = {};                      ///< the text to learn, for tasks that take one
-  std::optional<std::int64_t> context = {};   ///< T
-  std::optional<std::int64_t> alphabet = {};  ///< how many symbols, for tasks that draw them
-  std::uint64_t seed = 0;                     ///< of the held-out rows
-};
 
 /// The training that a task is known to work with: defaults of the command line's flags.
 struct Recipe {
@@ -64,7 +57,11 @@ struct TaskInfo {
   std::string description = {};  ///< one screen: a row, what is asked, what a head should find
   std::string citation = {};
   bool takes_file = false;
+  /// A row is a piece of something that goes on, and not a question with its answer.
+  bool open_ended = false;
+  std::string end = {};  ///< after this text an answer has ended; empty if it fills the context
   Recipe recipe = {};
+  std::vector<TaskOption> options = {};  ///< of its own
   std::function<std::unique_ptr<Task>(const TaskOptions&)> make = {};
 };
 
@@ -74,12 +71,16 @@ const std::deque<TaskInfo>& tasks();
 /// Throws ValueError with a suggestion if there is none of this name.
 const TaskInfo& find_task(std::string_view name);
 
+/// The task's option of this name. Throws ValueError with a suggestion if it has none.
+const TaskOption& find_option(const TaskInfo& info, std::string_view name);
+
 /// Makes a task known by its name. Not to be called while another thread looks one up. Throws
 /// ValueError if the name is empty or taken, or if there is nothing to make it with.
 void register_task(TaskInfo info);
 
-/// The named task. Throws ValueError if it is unknown or an option is out of its range, or if a
-/// file is missing from the options or has no place there; FileError if the file cannot serve.
+/// The named task. Throws ValueError if it is unknown, if an option is not its own or out of its
+/// range, or if a file is missing from the options or has no place there; FileError if the file
+/// cannot serve.
 std::unique_ptr<Task> make_task(std::string_view name, const TaskOptions& options = {});
 
 }  // namespace heed

@@ -1,7 +1,9 @@
 #include <heed/autograd/error.h>
 #include <heed/data/task.h>
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace heed {
 
@@ -11,9 +13,21 @@ std::vector<Baseline> Task::baselines() const {
   return {{"uniform", std::log(static_cast<double>(vocabulary()))}};
 }
 
+std::vector<Figure> Task::figures(const Batch&, const Answers&) const { return {}; }
+
+double Figure::value() const {
+  return count > 0 ? sum / count : std::numeric_limits<double>::quiet_NaN();
+}
+
 std::string Task::decode(std::span<const std::int64_t> ids) const {
   std::string shown;
-  for (const std::int64_t& id : ids) shown += id == kIgnore ? "·" : tokenizer().decode({&id, 1});
+  while (!ids.empty()) {
+    const bool ignored = ids.front() == kIgnore;
+    const auto known = std::ranges::find(ids, kIgnore) - ids.begin();  // those up to the next dot
+    if (!shown.empty()) shown += tokenizer().gap();
+    shown += ignored ? "·" : tokenizer().decode(ids.first(static_cast<std::size_t>(known)));
+    ids = ids.subspan(ignored ? 1 : static_cast<std::size_t>(known));
+  }
   return shown;
 }
 

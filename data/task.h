@@ -1,5 +1,6 @@
 #pragma once
 
+#include <heed/autograd/named_tensor.h>
 #include <heed/autograd/rng.h>
 #include <heed/data/batch.h>
 #include <heed/data/text/tokenizer.h>
@@ -19,10 +20,26 @@ struct Cell {
   friend bool operator==(const Cell&, const Cell&) = default;
 };
 
-/// What is reached without attention, in nats a target.
+/// What is reached by a simpler way to predict, or at best; in nats a target.
 struct Baseline {
   std::string name;
   double loss;
+};
+
+/// What a model makes of a batch.
+struct Answers {
+  Tensor logits = {};  ///< (B, T, V)
+  /// Of each layer with heads, the first one first, (B, H, T, T); none where nobody looked.
+  std::vector<NamedTensor> weights = {};
+};
+
+/// A number that a task measures: a mean, by what it is of and over how many.
+struct Figure {
+  std::string name;  ///< of a JSON field: legal_mass
+  double sum = 0, count = 0;
+
+  /// NaN if there was nothing to measure.
+  double value() const;
 };
 
 /// Something to learn: where batches come from, and how they are read. Implement the pure
@@ -31,11 +48,12 @@ class Task {
  public:
   virtual ~Task() = default;
 
-  /// T: positions of a row's inputs.
+  /// T: positions of a row's inputs; rows to train on may be shorter than those held out.
   virtual std::int64_t context() const = 0;
   virtual const Tokenizer& tokenizer() const = 0;
 
-  /// Rows to train on, drawn from `rng` alone. Throws ValueError if rows < 1.
+  /// Rows to train on, drawn from `rng` alone; fewer if there are no more. Throws ValueError if
+  /// rows < 1.
   virtual Batch sample(std::int64_t rows, Rng& rng) const = 0;
 
   /// How many rows are held out. They are the same at every call, and sample() never draws one.
@@ -47,6 +65,9 @@ class Task {
   virtual std::vector<Cell> alignment(const Batch& batch, std::int64_t row) const;
   /// Losses to compare with: at first ln V, a guess among all ids.
   virtual std::vector<Baseline> baselines() const;
+  /// What to measure besides loss and accuracy, always the same names in the same order: at first
+  /// nothing. `batch` is of held-out rows.
+  virtual std::vector<Figure> figures(const Batch& batch, const Answers& answers) const;
 
   /// V: how many ids there are.
   std::int64_t vocabulary() const { return tokenizer().size(); }

@@ -22,6 +22,15 @@ std::int64_t first_parts(std::int64_t whole, std::int64_t i, std::int64_t n) {
   return whole / n * i + std::min(i, whole % n);
 }
 
+/// Figures of one more batch.
+void add_up(std::vector<Figure>& all, std::vector<Figure> more) {
+  if (all.empty()) return all.swap(more);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    all[i].sum += more.at(i).sum;
+    all[i].count += more[i].count;
+  }
+}
+
 }  // namespace
 
 void Tally::add(const Tensor& logits, const Tokens& batch_targets) {
@@ -60,12 +69,15 @@ Evaluation evaluate(const Trainable& model, const Task& task, std::int64_t rows)
     const std::int64_t first = taken + first_parts(all - rows, i, batches);
     const std::int64_t share_of_rows = first_parts(rows, i + 1, batches) - taken;
     const Batch batch = task.held_out(first, share_of_rows);
-    const Tensor logits = model.logits(batch);
-    loss += cross_entropy(logits, batch.targets, {.reduction = Reduction::sum}).item();
-    tally.add(logits, batch.targets);
+    const bool looked = i == 0 && model.look;
+    const Answers answers = looked ? model.look(batch) : Answers{.logits = model.logits(batch)};
+    loss += cross_entropy(answers.logits, batch.targets, {.reduction = Reduction::sum}).item();
+    tally.add(answers.logits, batch.targets);
+    add_up(found.figures, task.figures(batch, answers));
     found.rows += share_of_rows;
-    if (i == 0 && model.heads)
-      found.alignment = best_alignment(model.heads(batch, alignment_cells(task, batch)));
+    if (looked)
+      found.alignment =
+          best_alignment(heads_of(answers.weights, batch, alignment_cells(task, batch)));
   }
   found.loss = tally.targets ? loss / static_cast<double>(tally.targets) : 0;
   found.accuracy = tally.accuracy();

@@ -6,7 +6,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <span>
 #include <vector>
 
 namespace heed {
@@ -14,8 +13,8 @@ namespace heed {
 /// What training and evaluation ask of a model.
 struct Trainable {
   std::function<Tensor(const Batch&)> logits;  ///< (B, T, V)
-  /// The heads on a batch, see look_at_heads; not set for a model without any.
-  std::function<std::vector<Head>(const Batch&, std::span<const std::vector<Cell>>)> heads = {};
+  /// The same logits with the weights of all heads; not set for a model without any.
+  std::function<Answers(const Batch&)> look = {};
   Parameters parameters;
 };
 
@@ -24,10 +23,7 @@ struct Trainable {
 template <class Model>
 Trainable trainable(const Model& model) {
   return {.logits = [&model](const Batch& batch) { return model(batch.inputs, batch.hidden); },
-          .heads =
-              [&model](const Batch& batch, std::span<const std::vector<Cell>> cells) {
-                return look_at_heads(model, batch, cells);
-              },
+          .look = [&model](const Batch& batch) { return look(model, batch); },
           .parameters = parameters(model)};
 }
 
@@ -52,10 +48,11 @@ struct Evaluation {
   /// none.
   double alignment = 0;
   std::int64_t rows = 0;
+  std::vector<Figure> figures = {};  ///< what the task measures besides
 };
 
 /// Evaluates on `rows` of the task's held-out rows, spread over all of them, or on all if there are
-/// fewer; alignment is measured on at most 64 of them. Draws no random number and leaves no trace.
+/// fewer; heads are looked at on at most 64 of them. Draws no random number and leaves no trace.
 /// Throws ValueError unless rows > 0.
 Evaluation evaluate(const Trainable& model, const Task& task, std::int64_t rows);
 

@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <system_error>
 #include <utility>
 
@@ -36,7 +38,8 @@ std::string read_file(const std::string& path) {
 
 std::string clean_text(std::string_view bytes, std::string_view source) {
   if (const auto offset = first_invalid_byte(bytes))
-    throw FileError(text(source, ": not UTF-8: the byte at offset ", *offset, " is not valid"));
+    throw FileError(text(source, ", line ", 1 + std::ranges::count(bytes.substr(0, *offset), '\n'),
+                         ": not UTF-8: the byte at offset ", *offset, " is not valid"));
   constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
   if (bytes.starts_with(kByteOrderMark)) bytes.remove_prefix(kByteOrderMark.size());
   std::string clean;
@@ -47,9 +50,25 @@ std::string clean_text(std::string_view bytes, std::string_view source) {
   return clean;
 }
 
-Parts split_for_training(std::span<const std::int64_t> ids) {
-  const auto middle = ids.begin() + std::ssize(ids) * 9 / 10;
-  return {.training = {ids.begin(), middle}, .validation = {middle, ids.end()}};
+Parts split_for_training(std::string_view text) {
+  const std::size_t characters = to_code_points(text).size();
+  std::size_t left = characters * 9 / 10, middle = 0;
+  for (; middle < text.size(); ++middle) {
+    const bool starts = (text[middle] & 0xC0) != 0x80;
+    if (starts && left-- == 0) break;
+  }
+  return {.training = text.substr(0, middle), .validation = text.substr(middle)};
+}
+
+double entropy_of(std::span<const std::int64_t> ids) {
+  std::map<std::int64_t, double> counts;
+  for (const std::int64_t id : ids) ++counts[id];
+  double entropy = 0;
+  for (const auto& [id, n] : counts) {
+    const double p = n / static_cast<double>(ids.size());
+    entropy -= p * std::log(p);
+  }
+  return entropy;
 }
 
 Windows::Windows(std::vector<std::int64_t> ids, std::int64_t context, std::string_view part)

@@ -11,16 +11,19 @@ namespace heed {
 /// Every byte of a file. Throws FileError if it is missing, unreadable, empty or no regular file.
 std::string read_file(const std::string& path);
 
-/// UTF-8 text without a byte order mark and with \n for \r\n. Throws FileError, naming `source` and
-/// the offset, if the bytes are not UTF-8, or if there is no text.
+/// UTF-8 text without a byte order mark and with \n for \r\n. Throws FileError, naming `source`,
+/// line and offset, if the bytes are not UTF-8, or if there is no text.
 std::string clean_text(std::string_view bytes, std::string_view source);
 
-/// Ids split for training, before any window is cut: no window holds ids of both parts.
+/// A text split for training, before any window is cut: no window holds characters of both parts.
 struct Parts {
-  std::vector<std::int64_t> training;    ///< the first 90 %, rounded down
-  std::vector<std::int64_t> validation;  ///< the rest
+  std::string_view training;    ///< the first 90 % of the characters, rounded down
+  std::string_view validation;  ///< the rest
 };
-Parts split_for_training(std::span<const std::int64_t> ids);
+Parts split_for_training(std::string_view text);
+
+/// Of the frequencies of ids, in nats: what is lost by who knows how often each comes.
+double entropy_of(std::span<const std::int64_t> ids);
 
 /// The windows of T + 1 consecutive ids (T inputs, each with the next id as its target) of one part
 /// of a text.

@@ -8,8 +8,6 @@
 namespace heed {
 namespace {
 
-constexpr std::string_view kCharacters = "characters:";
-
 // Those that can be printed, as far as one line holds them.
 std::string listing(std::u32string_view characters) {
   constexpr std::size_t kMost = 80;
@@ -22,14 +20,10 @@ std::string listing(std::u32string_view characters) {
 
 }  // namespace
 
-std::unique_ptr<Tokenizer> load_tokenizer(std::string_view saved) {
-  if (!saved.starts_with(kCharacters))
-    throw FileError(text("tokenizer: it should start with \"", kCharacters, '"'));
-  try {
-    return std::make_unique<CharacterTokenizer>(saved.substr(kCharacters.size()));
-  } catch (const ValueError& error) {
-    throw FileError(text("tokenizer: damaged: ", error.what()));
-  }
+void Tokenizer::require_id(std::int64_t id, std::size_t position) const {
+  if (id < 0 || id >= size())
+    throw IndexError(
+        text("decode: id ", id, " at position ", position, " is outside [0, ", size(), ")"));
 }
 
 CharacterTokenizer::CharacterTokenizer(std::string_view characters)
@@ -68,14 +62,12 @@ std::vector<std::int64_t> CharacterTokenizer::encode(std::string_view text) cons
 std::string CharacterTokenizer::decode(std::span<const std::int64_t> ids) const {
   std::u32string text;
   for (const std::int64_t id : ids) {
-    if (id < 0 || id >= size())
-      throw IndexError(heed::text("decode: id ", id, " at position ", text.size(),
-                                  " is outside [0, ", size(), ")"));
+    require_id(id, text.size());
     text += characters_[static_cast<std::size_t>(id)];
   }
   return to_utf8(text);
 }
 
-std::string CharacterTokenizer::save() const { return std::string(kCharacters) + characters(); }
+std::string CharacterTokenizer::save() const { return "characters:" + characters(); }
 
 }  // namespace heed

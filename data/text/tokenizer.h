@@ -23,8 +23,14 @@ class Tokenizer {
   virtual std::vector<std::int64_t> encode(std::string_view text) const = 0;
   /// The text of ids. Throws IndexError on an id outside [0, V).
   virtual std::string decode(std::span<const std::int64_t> ids) const = 0;
+  /// What stands in a text between any two ids.
+  virtual std::string_view gap() const { return ""; }
   /// A string, its kind at its head, from which load_tokenizer makes an equal one.
   virtual std::string save() const = 0;
+
+ protected:
+  /// Throws the IndexError of decode().
+  void require_id(std::int64_t id, std::size_t position) const;
 };
 
 /// The tokenizer that save() was called on. Throws FileError if the string is of no known kind or

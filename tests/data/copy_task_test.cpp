@@ -48,7 +48,7 @@ TEST(CopyTask, RowsSayAgainWhatCameBeforeTheSeparator) {
 }
 
 TEST(CopyTask, SizesAreSettable) {
-  const CopyTask task({.context = 8, .alphabet = 40});
+  const CopyTask task({.context = 8, .chosen = {{"alphabet", "40"}}});
   EXPECT_EQ(task.vocabulary(), 41);
   EXPECT_EQ(task.context(), 8);
   Rng rng(2);
@@ -56,7 +56,7 @@ TEST(CopyTask, SizesAreSettable) {
 }
 
 TEST(CopyTask, EveryLetterComesInEveryPlace) {
-  const CopyTask task({.context = 6, .alphabet = 5});
+  const CopyTask task({.context = 6, .chosen = {{"alphabet", "5"}}});
   Rng rng(3);
   const Batch batch = task.sample(1000, rng);
   std::set<std::pair<std::size_t, std::int64_t>> seen;
@@ -93,7 +93,7 @@ TEST(CopyTask, HeldOutRowsAreDistinctAndTheSameForTheSameSeed) {
 
 // Of 16 payloads 8 are held out: by chance alone, training would meet them at once.
 TEST(CopyTask, HeldOutRowsAreNeverTrainedOn) {
-  const CopyTask task({.context = 8, .alphabet = 2});
+  const CopyTask task({.context = 8, .chosen = {{"alphabet", "2"}}});
   ASSERT_EQ(task.held_out_rows(), 8);
   const auto held_out = rows(task, task.held_out(0, 8).targets);
   Rng rng(5);
@@ -107,7 +107,7 @@ TEST(CopyTask, HeldOutRowsAreNeverTrainedOn) {
 }
 
 TEST(CopyTask, SmallestTaskStillHasBothParts) {
-  const CopyTask task({.context = 2, .alphabet = 2});
+  const CopyTask task({.context = 2, .chosen = {{"alphabet", "2"}}});
   EXPECT_EQ(task.held_out_rows(), 1);
   Rng rng(6);
   EXPECT_NE(rows(task, task.sample(1, rng).inputs), rows(task, task.held_out(0, 1).inputs));
@@ -136,7 +136,9 @@ TEST(CopyTask, OptionsOutOfRangeAreNamed) {
                 HasSubstr("context = " + std::to_string(context)));
   }
   for (const std::int64_t alphabet : {-1, 0, 1, 63}) {
-    EXPECT_THAT(message_of<ValueError>([&] { CopyTask({.alphabet = alphabet}); }),
+    EXPECT_THAT(message_of<ValueError>([&] {
+                  CopyTask({.chosen = {{"alphabet", std::to_string(alphabet)}}});
+                }),
                 HasSubstr("alphabet = " + std::to_string(alphabet)));
   }
 }

@@ -15,6 +15,7 @@ using testing::AllOf;
 using testing::HasSubstr;
 
 constexpr std::int64_t kContext = 3;
+const TaskOptions kShort{.context = kContext};
 
 // 54 letters to train on, and six others held out: with context 3, as many starts as in D05.
 std::string two_alphabets() {
@@ -25,7 +26,7 @@ std::string two_alphabets() {
 
 TEST(TextTask, D05TargetsAreTheNextCharactersAndEveryStartComes) {
   const std::string training = "abcdefghijklmnopqrstuvwxyz0123456789";
-  const TextTask task(training + "!?=+", kContext);
+  const TextTask task(training + "!?=+", kShort);
   Rng rng(1);
   const Batch batch = task.sample(2000, rng);
   const auto inputs = rows(task, batch.inputs), targets = rows(task, batch.targets);
@@ -41,7 +42,7 @@ TEST(TextTask, D05TargetsAreTheNextCharactersAndEveryStartComes) {
 }
 
 TEST(TextTask, D06ValidationIsNeverTrainedOn) {
-  const TextTask task(two_alphabets(), kContext);
+  const TextTask task(two_alphabets(), kShort);
   Rng rng(2);
   const Batch training = task.sample(2000, rng);
   for (const Tokens& part : {training.inputs, training.targets}) {
@@ -54,7 +55,7 @@ TEST(TextTask, D06ValidationIsNeverTrainedOn) {
 }
 
 TEST(TextTask, VocabularyIsOfTheWholeText) {
-  const TextTask task(two_alphabets(), kContext);
+  const TextTask task(two_alphabets(), kShort);
   EXPECT_EQ(task.vocabulary(), 26 + 6);
   EXPECT_EQ(task.context(), kContext);
   EXPECT_EQ(task.decode(task.encode("fAaZ")), "fAaZ");
@@ -62,26 +63,48 @@ TEST(TextTask, VocabularyIsOfTheWholeText) {
 
 TEST(TextTask, D04TheShortPartIsNamed) {
   const auto message = [](std::size_t length) {
-    return message_of<FileError>([&] { TextTask(std::string(length, 'a'), 8, "short.txt"); });
+    return message_of<FileError>(
+        [&] { TextTask(std::string(length, 'a'), {.file = "short.txt", .context = 8}); });
   };
   EXPECT_THAT(message(1), AllOf(HasSubstr("short.txt"), HasSubstr("training"), HasSubstr("has 0")));
   EXPECT_THAT(message(2), AllOf(HasSubstr("training"), HasSubstr("has 1 ")));
   EXPECT_THAT(message(9), AllOf(HasSubstr("training"), HasSubstr("has 8 ")));
   EXPECT_THAT(message(10), AllOf(HasSubstr("validation"), HasSubstr("has 1 ")));
   EXPECT_THAT(message(80), AllOf(HasSubstr("validation"), HasSubstr("has 8 ")));
-  EXPECT_EQ(TextTask(std::string(81, 'a'), 8).held_out_rows(), 1);
+  EXPECT_EQ(TextTask(std::string(81, 'a'), {.context = 8}).held_out_rows(), 1);
 }
 
 TEST(TextTask, CodePointsAreCountedAndNotBytes) {
   std::string text;
   for (int i = 0; i < 40; ++i) text += "é";
-  const TextTask task(text, kContext);
+  const TextTask task(text, kShort);
   EXPECT_EQ(task.vocabulary(), 1);
   EXPECT_EQ(task.held_out_rows(), 1);
 }
 
+TEST(TextTask, D06PairsAreLearntFromTheTrainingPartAlone) {
+  std::string text;
+  for (int i = 0; i < 45; ++i) text += "ab";
+  const TextTask task(text + "cdcdcdcdcd",
+                      {.context = 2, .chosen = {{"tokenizer", "bpe"}, {"vocabulary", "300"}}});
+  EXPECT_THAT(task.encode("cd"), testing::ElementsAre('c', 'd'));
+  EXPECT_LT(task.encode("abab").size(), 4u);
+}
+
+TEST(TextTask, D04TokensAreCountedWhateverTheyAre) {
+  const auto held_out = [](const std::string& text, const char* kind) {
+    return TextTask(text, {.context = 4, .chosen = {{"tokenizer", kind}}}).held_out_rows();
+  };
+  std::string accents;
+  for (int i = 0; i < 50; ++i) accents += "é";
+  EXPECT_EQ(held_out(accents, "characters"), 1);
+  EXPECT_EQ(held_out(accents, "bytes"), 3) << "10 bytes, 9 targets";
+  EXPECT_THAT(message_of<FileError>([&] { held_out(accents, "bpe"); }),
+              AllOf(HasSubstr("validation"), HasSubstr("has 2 ")));
+}
+
 TEST(TextTask, SampleDependsOnTheGeneratorAlone) {
-  const TextTask task(two_alphabets(), kContext), same(two_alphabets(), kContext);
+  const TextTask task(two_alphabets(), kShort), same(two_alphabets(), kShort);
   Rng rng(3), again(3), other(4);
   const auto first = task.sample(32, rng).inputs.to_vector();
   EXPECT_EQ(same.sample(32, again).inputs.to_vector(), first);
@@ -91,7 +114,7 @@ TEST(TextTask, SampleDependsOnTheGeneratorAlone) {
 
 TEST(TextTask, UnigramBaselineIsTheEntropyOfTheHeldOutTargets) {
   // Held out: xaab; its targets aab.
-  const TextTask task(std::string(36, 'x') + "xaab", kContext);
+  const TextTask task(std::string(36, 'x') + "xaab", kShort);
   const auto baselines = task.baselines();
   ASSERT_EQ(baselines.size(), 2u);
   EXPECT_EQ(baselines[0].name, "uniform");
@@ -101,12 +124,12 @@ TEST(TextTask, UnigramBaselineIsTheEntropyOfTheHeldOutTargets) {
 }
 
 TEST(TextTask, NobodyKnowsTheCells) {
-  const TextTask task(two_alphabets(), kContext);
+  const TextTask task(two_alphabets(), kShort);
   EXPECT_TRUE(task.alignment(task.held_out(0, 1), 0).empty());
 }
 
 TEST(TextTask, RowsThatAreNotHeldOut) {
-  const TextTask task(two_alphabets(), kContext);
+  const TextTask task(two_alphabets(), kShort);
   EXPECT_THROW(task.held_out(0, 3), IndexError);
   EXPECT_THROW(task.held_out(2, 1), IndexError);
   EXPECT_THROW(task.held_out(-1, 1), IndexError);
@@ -115,9 +138,9 @@ TEST(TextTask, RowsThatAreNotHeldOut) {
 }
 
 TEST(TextTask, RefusesBytesThatAreNoText) {
-  EXPECT_THROW(TextTask("\xff\xfe" + std::string(100, 'a'), kContext), FileError);
-  EXPECT_THROW(TextTask("", kContext), FileError);
-  EXPECT_THROW(TextTask(two_alphabets(), 0), ValueError);
+  EXPECT_THROW(TextTask("\xff\xfe" + std::string(100, 'a'), kShort), FileError);
+  EXPECT_THROW(TextTask("", kShort), FileError);
+  EXPECT_THROW(TextTask(two_alphabets(), {.context = 0}), ValueError);
 }
 
 }  // namespace

@@ -35,7 +35,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::int64_t validation = std::ssize(ids) - std::ssize(ids) * 9 / 10;
   const bool long_enough = std::ssize(ids) - validation > context && validation > context;
   try {
-    const heed::TextTask task(bytes, context);
+    const heed::TextTask task(bytes, {.context = context});
     if (!long_enough || held_out_targets(task) != validation - 1) std::abort();
     heed::Rng rng(size);
     if (task.sample(2, rng).inputs.numel() != 2 * context) std::abort();

@@ -21,3 +21,4 @@ cmake --build "$work/build"
 output=$("$work/build/consumer")
 echo "$output"
 [[ $output == "y = "*"dy/dx = "* ]] || { echo "FAILED: not what the consumer prints"; exit 1; }
+"$work/build/own_task"

@@ -9,7 +9,7 @@ namespace heed {
 namespace {
 
 TEST(FixedBatches, AreTheFirstOnesOfATraining) {
-  const auto copy = make_task("copy", {.context = 6, .alphabet = 6});
+  const auto copy = make_task("copy", {.context = 6, .chosen = {{"alphabet", "6"}}});
   const FixedBatches fixed(*copy, 2, 3, Rng(5));
   Rng data = Rng(5).stream("data"), rng(1);
   const Batch first = copy->sample(3, data), second = copy->sample(3, data);

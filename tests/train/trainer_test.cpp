@@ -15,7 +15,9 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 
 /// Six letters and the separator, three to copy.
-std::unique_ptr<Task> small_copy() { return make_task("copy", {.context = 6, .alphabet = 6}); }
+std::unique_ptr<Task> small_copy() {
+  return make_task("copy", {.context = 6, .chosen = {{"alphabet", "6"}}});
+}
 
 Transformer small_model(const Task& task) {
   Rng rng(7);

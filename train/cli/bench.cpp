@@ -1,11 +1,11 @@
 #include <heed/autograd/error.h>
 #include <heed/autograd/threads.h>
+#include <heed/data/numbers.h>
 #include <heed/train/cli/bench.h>
 #include <heed/train/cli/bench_model.h>
 #include <heed/train/cli/bench_peak.h>
 #include <heed/train/cli/bench_table.h>
 #include <heed/train/cli/commands.h>
-#include <heed/train/cli/numbers.h>
 #include <heed/train/cli/threads.h>
 #include <spdlog/fmt/fmt.h>
 

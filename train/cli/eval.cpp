@@ -1,7 +1,7 @@
 #include <heed/autograd/error.h>
+#include <heed/data/numbers.h>
 #include <heed/train/atomic_file.h>
 #include <heed/train/cli/commands.h>
-#include <heed/train/cli/numbers.h>
 #include <heed/train/cli/output.h>
 #include <heed/train/cli/progress.h>
 #include <heed/train/cli/saved_run.h>
@@ -39,27 +39,22 @@ int eval(const Arguments& arguments) {
   const SavedRun run = load_run(arguments.run);
   const Settings& settings = run.settings;
   const std::unique_ptr<Task> task =
-      make_task(settings.task, {.file = arguments.file.empty() ? settings.file : arguments.file,
-                                .context = settings.context});
+      make_task(settings.task, task_options(settings, arguments.file));
   if (task->tokenizer().save() != run.tokenizer->save())
     throw FileError(text(run.checkpoint, " was trained on another vocabulary than that of ",
                          settings.task, " ", arguments.file, "; its model cannot read it"));
   const Trainable model = trainable(run.model);
   const Evaluation found = evaluate(model, *task, arguments.rows);
   const Batch batch = task->held_out(0, std::min(kHeadRows, task->held_out_rows()));
-  const std::vector<Head> heads = model.heads(batch, alignment_cells(*task, batch));
+  const std::vector<Head> heads =
+      heads_of(model.look(batch).weights, batch, alignment_cells(*task, batch));
   if (!arguments.svg.empty()) write_svg(arguments.svg, heads);
 
   if (arguments.json) {
-    out.raw(json_line({{"event", "result"},
-                       {"task", settings.task},
-                       {"steps", run.step},
-                       {"rows", found.rows},
-                       {"loss", found.loss},
-                       {"accuracy", found.accuracy},
-                       {"exact_match", found.exact_match},
-                       {"alignment", found.alignment},
-                       {"checkpoint", run.checkpoint}}));
+    Fields fields{{"event", "result"}, {"task", settings.task}, {"steps", run.step}};
+    append(fields, found);
+    fields.push_back({"checkpoint", run.checkpoint});
+    out.raw(json_line(fields));
     return kOk;
   }
   out.line(fmt::format("{} after {}, {}: {}", settings.task, counted(run.step, "step"),

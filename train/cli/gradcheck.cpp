@@ -1,8 +1,8 @@
 #include <heed/autograd/error.h>
+#include <heed/data/numbers.h>
 #include <heed/data/suggest.h>
 #include <heed/tests/gradients/checks.h>
 #include <heed/train/cli/commands.h>
-#include <heed/train/cli/numbers.h>
 #include <heed/train/cli/output.h>
 #include <heed/train/cli/threads.h>
 #include <heed/train/metrics.h>

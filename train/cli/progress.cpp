@@ -33,7 +33,21 @@ std::string describe(const Evaluation& evaluation) {
                   percent(evaluation.accuracy, 2), percent(evaluation.exact_match, 2));
   if (!std::isnan(evaluation.alignment))
     text += fmt::format(", alignment {:.2f}", evaluation.alignment);
+  for (const Figure& figure : evaluation.figures) {
+    std::string name = figure.name;
+    std::ranges::replace(name, '_', ' ');
+    text += fmt::format(", {} {:.4f}", name, figure.value());
+  }
   return text;
+}
+
+void append(Fields& fields, const Evaluation& evaluation) {
+  fields.insert(fields.end(), {{"rows", evaluation.rows},
+                               {"loss", evaluation.loss},
+                               {"accuracy", evaluation.accuracy},
+                               {"exact_match", evaluation.exact_match},
+                               {"alignment", evaluation.alignment}});
+  for (const Figure& figure : evaluation.figures) fields.push_back({figure.name, figure.value()});
 }
 
 Progress::Progress(std::int64_t steps, bool watch, Look look, std::string rows)

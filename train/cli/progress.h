@@ -1,6 +1,7 @@
 #pragma once
 
 #include <heed/train/cli/output.h>
+#include <heed/train/metrics.h>
 #include <heed/train/trainer.h>
 #include <heed/train/view/spark_line.h>
 
@@ -14,6 +15,9 @@ namespace heed::cli {
 
 /// For people: loss 0.0123, accuracy 99.87 %, exact 98.10 %, alignment 0.93
 std::string describe(const Evaluation& evaluation);
+
+/// The same for programs.
+void append(Fields& fields, const Evaluation& evaluation);
 
 /// Tells people how a training goes, on stderr: on a terminal by a line that is drawn over, or with
 /// `watch` by the curve of the loss and the maps of the heads; elsewhere by one plain line for each

@@ -1,6 +1,6 @@
 #include <heed/autograd/error.h>
+#include <heed/data/numbers.h>
 #include <heed/train/cli/commands.h>
-#include <heed/train/cli/numbers.h>
 #include <heed/train/cli/output.h>
 #include <heed/train/cli/saved_run.h>
 #include <heed/train/cli/threads.h>
@@ -30,7 +30,8 @@ int sample(const Arguments& arguments) {
   const SavedRun run = load_run(arguments.run);
   const std::int64_t context = run.settings.context;
   const std::vector<std::int64_t> prompt = run.tokenizer->encode(arguments.prompt);
-  const bool of_text = find_task(run.settings.task).takes_file;
+  const TaskInfo& info = find_task(run.settings.task);
+  const bool of_text = info.open_ended;
   const std::int64_t to_the_end = std::max<std::int64_t>(context + 1 - std::ssize(prompt), 1);
   const bool chooses = arguments.top_k || arguments.top_p < 1 || arguments.min_p > 0;
   const double usual = of_text ? 0.8 : chooses ? 1 : 0;
@@ -49,12 +50,13 @@ int sample(const Arguments& arguments) {
   else if (made.forgotten > 0)
     err.line(text("heed: the model sees only the last ", context,
                   " characters; what came before is forgotten as it goes on"));
-  const std::string continued = run.tokenizer->decode(made.ids);
+  std::string continued = run.tokenizer->decode(made.ids);
+  if (!info.end.empty()) continued.resize(std::min(continued.find(info.end), continued.size()));
   if (arguments.json)
     out.raw(json_line(
         {{"event", "sample"}, {"prompt", arguments.prompt}, {"continuation", continued}}));
   else
-    out.line(arguments.prompt + continued);
+    out.line(arguments.prompt + std::string(run.tokenizer->gap()) + continued);
   return kOk;
 }
 

@@ -1,8 +1,8 @@
 #include <heed/autograd/error.h>
+#include <heed/data/numbers.h>
 #include <heed/train/atomic_file.h>
 #include <heed/train/checkpoint.h>
 #include <heed/train/cli/build_info.h>
-#include <heed/train/cli/numbers.h>
 #include <heed/train/cli/saved_run.h>
 #include <heed/train/pytorch.h>
 

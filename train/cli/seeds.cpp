@@ -1,5 +1,5 @@
 #include <heed/autograd/error.h>
-#include <heed/train/cli/numbers.h>
+#include <heed/data/numbers.h>
 #include <heed/train/cli/output.h>
 #include <heed/train/cli/seeds.h>
 #include <heed/train/metrics.h>

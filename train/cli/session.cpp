@@ -131,10 +131,8 @@ class Session {
   }
 
   void evaluated(std::int64_t step, const Evaluation& found) {
-    const Fields fields{{"event", "evaluate"},         {"step", step},
-                        {"rows", found.rows},          {"loss", found.loss},
-                        {"accuracy", found.accuracy},  {"exact_match", found.exact_match},
-                        {"alignment", found.alignment}};
+    Fields fields{{"event", "evaluate"}, {"step", step}};
+    append(fields, found);
     metrics_.write(fields);
     save(step);
     progress_.evaluated(found);
@@ -169,13 +167,9 @@ class Session {
       Fields fields{{"event", options_.one_of_many ? "run" : "result"},
                     {"task", settings_.task},
                     {"seed", settings_.seed},
-                    {"steps", settings_.steps},
-                    {"loss", last.loss},
-                    {"accuracy", last.accuracy},
-                    {"exact_match", last.exact_match},
-                    {"alignment", last.alignment},
-                    {"seconds", seconds},
-                    {"run", path}};
+                    {"steps", settings_.steps}};
+      append(fields, last);
+      fields.insert(fields.end(), {{"seconds", seconds}, {"run", path}});
       if (most_accurate_) fields.push_back({"memorised", memorised(last) ? "yes" : "no"});
       out.raw(json_line(fields));
       return;

@@ -1,8 +1,8 @@
 #include <heed/autograd/error.h>
+#include <heed/data/numbers.h>
 #include <heed/data/suggest.h>
 #include <heed/layers/choice.h>
 #include <heed/train/cli/config_file.h>
-#include <heed/train/cli/numbers.h>
 #include <heed/train/cli/optimizer_of.h>
 #include <heed/train/cli/settings.h>
 #include <heed/train/optimizers/groups.h>
@@ -162,14 +162,6 @@ std::vector<Setting> list_settings() {
   };
 }
 
-const Setting& find_setting(std::string_view name) {
-  const auto found = std::ranges::find(all_settings(), name, &Setting::name);
-  if (found != all_settings().end()) return *found;
-  std::vector<std::string> names{"task", "file"};
-  for (const Setting& setting : all_settings()) names.push_back(setting.name);
-  throw ValueError(unknown_name("setting", name, names));
-}
-
 }  // namespace
 
 std::span<const Setting> all_settings() {
@@ -177,20 +169,41 @@ std::span<const Setting> all_settings() {
   return settings;
 }
 
+void set(Settings& settings, std::string_view name, std::string_view value) {
+  const auto found = std::ranges::find(all_settings(), name, &Setting::name);
+  if (found != all_settings().end()) return found->set(settings, value);
+  std::vector<std::string> names{"task", "file"};
+  for (const Setting& setting : all_settings()) names.push_back(setting.name);
+  for (const auto& [option, unused] : settings.options) names.push_back(option);
+  if (!settings.options.contains(name)) throw ValueError(unknown_name("setting", name, names));
+  settings.options.find(name)->second = find_option(find_task(settings.task), name).read(value);
+}
+
 Settings settings_of(std::string_view task) {
+  const TaskInfo& info = find_task(task);
   Settings settings;
-  static_cast<Recipe&>(settings) = find_task(task).recipe;
+  static_cast<Recipe&>(settings) = info.recipe;
   settings.task = task;
+  for (const TaskOption& option : info.options) settings.options[option.name] = option.value;
   return settings;
+}
+
+TaskOptions task_options(const Settings& settings, const std::string& file) {
+  return {.file = file.empty() ? settings.file : file,
+          .context = settings.context,
+          .chosen = settings.options};
 }
 
 std::string to_config(const Settings& settings) {
   std::string config = "task = " + toml_string(settings.task) + "\n";
   if (!settings.file.empty()) config += "file = " + toml_string(settings.file) + "\n";
-  for (const Setting& setting : all_settings()) {
-    const std::string value = setting.get(settings);
-    config += setting.name + " = " + (setting.quoted ? toml_string(value) : value) + "\n";
-  }
+  const auto add = [&](const std::string& name, const std::string& value, bool quoted) {
+    config += name + " = " + (quoted ? toml_string(value) : value) + "\n";
+  };
+  for (const auto& [name, value] : settings.options)
+    add(name, value, find_option(find_task(settings.task), name).quoted);
+  for (const Setting& setting : all_settings())
+    add(setting.name, setting.get(settings), setting.quoted);
   return config;
 }
 
@@ -208,7 +221,7 @@ void apply_config(Settings& settings, std::string_view config, std::string_view 
       if (key == "file")
         settings.file = value;
       else if (key != "task")
-        find_setting(key).set(settings, value);
+        set(settings, key, value);
     } catch (const ValueError& error) {
       throw ValueError(text(origin, ", line ", line, ": ", error.what()));
     }

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -19,6 +20,7 @@ struct Settings : Recipe {
   std::int64_t accumulate = 1;
   std::int64_t overfit = 0;  ///< how many batches to learn by heart; 0 for those of the task
   std::int64_t seed = 1;
+  std::map<std::string, std::string, std::less<>> options = {};  ///< of the task, all of them
 };
 
 /// One of them, as it is written: --lr 0.003 on the command line, lr = 0.003 in a config file.
@@ -33,8 +35,12 @@ struct Setting {
   std::function<void(Settings&, std::string_view)> set;
 };
 
-/// All of them but task and file, in the order in which they are listed.
+/// All of them but task, file and the task's own options, in the order in which they are listed.
 std::span<const Setting> all_settings();
+
+/// Sets one of them or of the options of the task. Throws ValueError for a name (with a suggestion)
+/// or a value that is none.
+void set(Settings& settings, std::string_view name, std::string_view value);
 
 /// The defaults of a task. Throws ValueError, with a suggestion, if there is no such task.
 Settings settings_of(std::string_view task);
@@ -51,6 +57,9 @@ void apply_config(Settings& settings, std::string_view config, std::string_view 
 
 /// Settings must also go together. Throws ValueError naming what does not.
 void validate(const Settings& settings);
+
+/// What the task is to be made with, from this file unless it is empty.
+TaskOptions task_options(const Settings& settings, const std::string& file = "");
 
 TransformerConfig model_config(const Settings& settings, std::int64_t vocabulary);
 Schedule schedule_of(const Settings& settings);

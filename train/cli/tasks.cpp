@@ -19,10 +19,43 @@ std::string usage(const TaskInfo& info) {
   return command_name() + " train " + info.name + (info.takes_file ? " FILE" : "");
 }
 
+/// At most so many characters of a row.
+std::string cut(const std::string& row) {
+  const Lines lines = wrap(row, 84);
+  return lines.size() > 1 ? lines.front() + " ..." : row;
+}
+
+/// Rows as they are trained on.
+std::string sample_rows(const Task& task) {
+  constexpr std::int64_t kRows = 3;
+  Rng rng(1);
+  const Batch batch = task.sample(kRows, rng);
+  const auto width = static_cast<std::size_t>(batch.inputs.dim(1));
+  std::string rows;
+  for (std::size_t first = 0; first < batch.inputs.data().size(); first += width)
+    rows += "\n\n  inputs   " + cut(task.decode(batch.inputs.data().subspan(first, width))) +
+            "\n  targets  " + cut(task.decode(batch.targets.data().subspan(first, width)));
+  return rows;
+}
+
+/// What can be shown of a task that reads no file.
+std::string known_of(const Task& task) {
+  std::string known = sample_rows(task) + "\n\nLosses to compare with:";
+  for (const auto& [name, loss] : task.baselines())
+    known += fmt::format("{} {} {:.4f}", known.ends_with(':') ? "" : ",", name, loss);
+  return known;
+}
+
 void describe(const TaskInfo& info) {
-  out.line(info.name + ": " + info.summary + "\n\n" + info.description + "\n\n" + info.citation);
+  std::string page = info.name + ": " + info.summary + "\n\n" + info.description;
+  if (!info.takes_file) page += known_of(*make_task(info.name));
+  out.line(page + "\n\n" + info.citation);
+  for (const TaskOption& option : info.options)
+    out.line(
+        fmt::format("\n--{}: {}: {} [{}]", option.name, option.help, option.range, option.value));
   std::string recipe = "\n" + usage(info) + " stands for";
   const Settings settings = settings_of(info.name);
+  for (const auto& [name, value] : settings.options) recipe += " --" + name + " " + value;
   for (const Setting& setting : all_settings())
     recipe += " --" + setting.name + " " + shell_word(setting.get(settings));
   out.line(recipe);

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <heed/autograd/threads.h>
-#include <heed/train/cli/numbers.h>
+#include <heed/data/numbers.h>
 
 #include <CLI/CLI.hpp>
 #include <optional>

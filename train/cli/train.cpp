@@ -39,9 +39,7 @@ Settings resolve(const Arguments& arguments) {
   const double lowest = std::exchange(settings.min_lr, std::nan(""));  // until it is asked for
   apply_config(settings, config, arguments.config);
   if (!arguments.file.empty()) settings.file = arguments.file;
-  for (const Setting& setting : all_settings())
-    if (const auto given = arguments.flags.find(setting.name); given != arguments.flags.end())
-      setting.set(settings, given->second);
+  for (const auto& [name, value] : arguments.flags) set(settings, name, value);
   if (std::isnan(settings.min_lr)) settings.min_lr = std::min(lowest, settings.lr);
   validate(settings);
   return settings;
@@ -59,8 +57,7 @@ int train(const Arguments& arguments) {
       throw ValueError(text("the name of ", settings.file,
                             " is not UTF-8, and a run could not keep it: give it another"));
   }
-  const std::unique_ptr<Task> task =
-      make_task(settings.task, {.file = settings.file, .context = settings.context});
+  const std::unique_ptr<Task> task = make_task(settings.task, task_options(settings));
   if (arguments.explain) {
     explain(settings, *task);
     return kOk;
@@ -72,11 +69,22 @@ int train(const Arguments& arguments) {
 
 std::string shown(const std::string& value) { return value.empty() ? "none" : value; }
 
-/// What --help says of the defaults: those of the task that is named.
-Settings defaults_for(const std::vector<std::string>& words) {
+/// The task that is named: its defaults and options are those of --help.
+const TaskInfo* task_among(const std::vector<std::string>& words) {
   for (const TaskInfo& info : tasks())
-    if (std::ranges::find(words, info.name) != words.end()) return settings_of(info.name);
-  return {};
+    if (std::ranges::find(words, info.name) != words.end()) return &info;
+  return nullptr;
+}
+
+/// Its options or, if it stands in a config file, those of all tasks, each name once.
+std::vector<TaskOption> options_for(const TaskInfo* task) {
+  if (task) return task->options;
+  std::vector<TaskOption> all;
+  for (const TaskInfo& info : tasks())
+    for (const TaskOption& option : info.options)
+      if (std::ranges::find(all, option.name, &TaskOption::name) == all.end())
+        all.push_back(option);
+  return all;
 }
 
 }  // namespace
@@ -94,18 +102,23 @@ void add_train(CLI::App& program, Action& action, const std::vector<std::string>
       ->type_name("TASK");
   command->add_option("file", arguments->file, "the text, for a task that takes one")
       ->type_name("FILE");
-  const Settings defaults = defaults_for(words);
-  for (const Setting& setting : all_settings())
+  const auto add = [&](const std::string& name, const std::string& group, const std::string& help,
+                       const std::string& range, const std::string& otherwise) {
     command
         ->add_option_function<std::string>(
-            "--" + setting.name,
-            [arguments, name = setting.name](const std::string& value) {
-              arguments->flags[name] = value;
-            },
-            fmt::format("{}: {} [{}]", setting.help, setting.range, shown(setting.get(defaults))))
+            "--" + name,
+            [arguments, name](const std::string& value) { arguments->flags[name] = value; },
+            fmt::format("{}: {} [{}]", help, range, otherwise))
         ->type_name("X")
         ->take_last()
-        ->group(setting.group);
+        ->group(group);
+  };
+  const TaskInfo* named = task_among(words);
+  for (const TaskOption& option : options_for(named))
+    add(option.name, "Task", option.help, option.range, option.value);
+  const Settings defaults = named ? settings_of(named->name) : Settings{};
+  for (const Setting& setting : all_settings())
+    add(setting.name, setting.group, setting.help, setting.range, shown(setting.get(defaults)));
   command
       ->add_option("--config", arguments->config, "read settings from this file, as a run has one")
       ->type_name("FILE");

@@ -39,18 +39,27 @@ std::vector<int> layer_numbers(std::span<const Head> heads) {
 
 }  // namespace
 
-std::vector<Head> recorded_heads(const Recorder& recorder, const Batch& batch,
-                                 std::span<const std::vector<Cell>> cells) {
+std::vector<NamedTensor> recorded_weights(const Recorder& recorder, const Batch& batch) {
   const std::int64_t length = batch.inputs.dim(1);
-  std::vector<Head> heads;
+  std::vector<NamedTensor> found;
   for (const std::string& name : recorder.names()) {
     if (!name.ends_with(kShown)) continue;
-    const Tensor weights = recorder.at(name);  // (B, H, T, T)
-    if (weights.ndim() != 4 || weights.dim(2) != length || weights.dim(3) != length) continue;
-    const std::vector<HeadMetrics> metrics = head_metrics(weights, batch.inputs, cells);
-    for (std::int64_t h = 0; h < weights.dim(1); ++h) {
-      const Tensor map = slice(slice(weights, 0, 0, 1), 1, h, h + 1);  // (1, 1, T, T)
-      heads.push_back({.layer = name.substr(0, name.size() - kShown.size()),
+    const Tensor weights = recorder.at(name);
+    if (weights.ndim() == 4 && weights.dim(2) == length && weights.dim(3) == length)
+      found.push_back({name.substr(0, name.size() - kShown.size()), weights});
+  }
+  return found;
+}
+
+std::vector<Head> heads_of(std::span<const NamedTensor> weights, const Batch& batch,
+                           std::span<const std::vector<Cell>> cells) {
+  const std::int64_t length = batch.inputs.dim(1);
+  std::vector<Head> heads;
+  for (const auto& [layer, maps] : weights) {
+    const std::vector<HeadMetrics> metrics = head_metrics(maps, batch.inputs, cells);
+    for (std::int64_t h = 0; h < maps.dim(1); ++h) {
+      const Tensor map = slice(slice(maps, 0, 0, 1), 1, h, h + 1);  // (1, 1, T, T)
+      heads.push_back({.layer = layer,
                        .head = h,
                        .weights = reshape(map, {length, length}),
                        .metrics = metrics[static_cast<std::size_t>(h)]});

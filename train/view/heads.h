@@ -19,20 +19,28 @@ struct Head {
   HeadMetrics metrics;    ///< over all rows
 };
 
-/// All self-attention heads of what a recorder has seen of a model on this batch, layer by layer:
-/// what was shown as "weights" of shape (B, H, T, T). `cells` as for head_metrics.
-std::vector<Head> recorded_heads(const Recorder& recorder, const Batch& batch,
-                                 std::span<const std::vector<Cell>> cells = {});
+/// The weights that a recorder has seen of a model's self-attention on this batch, layer by layer:
+/// what was shown as "weights" of shape (B, H, T, T), under the layer's path.
+std::vector<NamedTensor> recorded_weights(const Recorder& recorder, const Batch& batch);
+
+/// All heads of these layers. `cells` as for head_metrics.
+std::vector<Head> heads_of(std::span<const NamedTensor> weights, const Batch& batch,
+                           std::span<const std::vector<Cell>> cells = {});
 
 /// Runs the model on the batch in evaluation, and looks. Nothing of the model, its gradients or its
 /// random numbers is changed.
 template <class Model>
-std::vector<Head> look_at_heads(const Model& model, const Batch& batch,
-                                std::span<const std::vector<Cell>> cells = {}) {
+Answers look(const Model& model, const Batch& batch) {
   const NoGrad quiet;
   const Recorder recorder(model);
-  model(batch.inputs, batch.hidden);
-  return recorded_heads(recorder, batch, cells);
+  const Tensor logits = model(batch.inputs, batch.hidden);
+  return {.logits = logits, .weights = recorded_weights(recorder, batch)};
+}
+
+template <class Model>
+std::vector<Head> look_at_heads(const Model& model, const Batch& batch,
+                                std::span<const std::vector<Cell>> cells = {}) {
+  return heads_of(look(model, batch).weights, batch, cells);
 }
 
 /// The largest alignment; NaN if no head has one.

@@ -1,11 +1,11 @@
 #include <heed/autograd/error.h>
-#include <heed/train/cli/numbers.h>
-#include <spdlog/fmt/fmt.h>
+#include <heed/data/numbers.h>
 
+#include <array>
 #include <charconv>
 #include <cmath>
 
-namespace heed::cli {
+namespace heed {
 namespace {
 
 template <class Range, class T>
@@ -19,6 +19,13 @@ T read_number(const Range& range, std::string_view name, std::string_view writte
   return value;
 }
 
+template <class T>
+std::string digits(T value) {
+  std::array<char, 32> written;
+  const auto [end, error] = std::to_chars(written.data(), written.data() + written.size(), value);
+  return {written.data(), end};
+}
+
 }  // namespace
 
 bool Whole::holds(std::int64_t value) const { return value >= low && value <= high; }
@@ -26,11 +33,13 @@ bool Real::holds(double value) const {
   return value >= 0 && (below ? value < high : value <= high);
 }
 
-std::string Whole::range() const { return fmt::format("a whole number from {} to {}", low, high); }
+std::string Whole::range() const {
+  return text("a whole number from ", written(low), " to ", written(high));
+}
 
 std::string Real::range() const {
   if (std::isinf(high)) return "a finite number, 0 or more";
-  return fmt::format("a number from 0 to {}{}", below ? "below " : "", high);
+  return text("a number from 0 to ", below ? "below " : "", written(high));
 }
 
 std::int64_t Whole::read(std::string_view name, std::string_view written) const {
@@ -41,4 +50,7 @@ double Real::read(std::string_view name, std::string_view written) const {
   return read_number(*this, name, written, 0.);
 }
 
-}  // namespace heed::cli
+std::string written(std::int64_t value) { return digits(value); }
+std::string written(double value) { return digits(value); }
+
+}  // namespace heed

@@ -5,14 +5,14 @@
 #include <string>
 #include <string_view>
 
-namespace heed::cli {
+namespace heed {
 
 /// No count that anybody could wait for is larger.
-inline constexpr std::int64_t kMost = 1'000'000'000'000;
+inline constexpr std::int64_t kMostCount = 1'000'000'000'000;
 
 /// The whole numbers that a flag or setting takes, both ends included.
 struct Whole {
-  std::int64_t low = 0, high = kMost;
+  std::int64_t low = 0, high = kMostCount;
 
   bool holds(std::int64_t value) const;
   /// a whole number from 0 to 10
@@ -33,4 +33,8 @@ struct Real {
   double read(std::string_view name, std::string_view written) const;
 };
 
-}  // namespace heed::cli
+/// The shortest digits that read back as the same number, the same in every locale.
+std::string written(std::int64_t value);
+std::string written(double value);
+
+}  // namespace heed

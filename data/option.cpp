@@ -1,0 +1,40 @@
+#include <heed/autograd/error.h>
+#include <heed/data/option.h>
+
+#include <algorithm>
+#include <vector>
+
+namespace heed {
+namespace {
+
+std::vector<std::string_view> split(std::string_view words) {
+  std::vector<std::string_view> each;
+  while (!words.empty()) {
+    const std::size_t length = std::min(words.find(' '), words.size());
+    each.push_back(words.substr(0, length));
+    words.remove_prefix(std::min(length + 1, words.size()));
+  }
+  return each;
+}
+
+}  // namespace
+
+std::string Choice::range() const {
+  const auto each = split(words);
+  std::string listed;
+  for (const std::string_view& word : each) {
+    if (!listed.empty()) listed += &word == &each.back() ? " or " : ", ";
+    listed += word;
+  }
+  return listed;
+}
+
+std::string_view Choice::read(std::string_view name, std::string_view written) const {
+  for (const std::string_view word : split(words))
+    if (word == written) return word;
+  throw ValueError(text(name, " = ", written, ": it must be ", range()));
+}
+
+std::string written(std::string_view value) { return std::string(value); }
+
+}  // namespace heed

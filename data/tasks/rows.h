@@ -1,0 +1,26 @@
+#pragma once
+
+#include <heed/data/registry.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace heed {
+
+/// A line of a file: input<TAB>target.
+struct TextPair {
+  std::string input, target;
+  std::int64_t line;  ///< the first is 1
+};
+
+/// The pairs of a file of lines input<TAB>target, in UTF-8; a byte order mark, \r\n and empty lines
+/// at the end do not matter. Throws FileError, naming `source` and the line, for bytes that are not
+/// UTF-8 (with their offset), an empty line, and one without exactly one tab with something on
+/// either side of it.
+std::vector<TextPair> parse_pairs(std::string_view bytes, std::string_view source);
+
+/// heed train rows FILE
+TaskInfo rows_task();
+
+}  // namespace heed

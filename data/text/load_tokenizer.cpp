@@ -1,0 +1,29 @@
+#include <heed/autograd/error.h>
+#include <heed/data/text/bytes.h>
+#include <heed/data/text/tokenizer.h>
+#include <heed/data/text/words.h>
+
+namespace heed {
+namespace {
+
+std::unique_ptr<Tokenizer> load(std::string_view kind, std::string_view rest) {
+  if (kind == "characters") return std::make_unique<CharacterTokenizer>(rest);
+  if (kind == "bytes" && rest.empty()) return std::make_unique<ByteTokenizer>();
+  if (kind == "bpe") return std::make_unique<BytePairTokenizer>(parse_byte_pairs(rest));
+  if (kind == "words") return std::make_unique<WordTokenizer>(split_words(rest));
+  throw ValueError("it should start with characters:, bytes:, bpe: or words:");
+}
+
+}  // namespace
+
+std::unique_ptr<Tokenizer> load_tokenizer(std::string_view saved) {
+  const std::size_t colon = saved.find(':');
+  try {
+    return load(saved.substr(0, colon),
+                colon == std::string_view::npos ? "" : saved.substr(colon + 1));
+  } catch (const ValueError& error) {
+    throw FileError(text("tokenizer: damaged: ", error.what()));
+  }
+}
+
+}  // namespace heed
