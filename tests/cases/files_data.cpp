@@ -15,7 +15,9 @@ using testing::HasSubstr;
 const std::vector<std::string> kKinds = {"characters", "bytes", "bpe"};
 
 TextTask task_of(const std::string& text, std::int64_t context, const std::string& kind) {
-  return TextTask(text, {.file = "a.txt", .context = context, .chosen = {{"tokenizer", kind}}});
+  return TextTask(text, {.file = "a.txt",
+                         .context = context,
+                         .chosen = {{"tokenizer", kind}, {"vocabulary", "260"}}});
 }
 
 template <class F>
