@@ -194,10 +194,10 @@ TEST(CommandLine, ListsAndDescribesTasks) {
   EXPECT_EQ(all.code, 0);
   EXPECT_THAT(lines_of(all.out),
               AllOf(Contains(StartsWith("copy ")), Contains(StartsWith("text FILE "))));
-  EXPECT_THAT(run_heed({"tasks", "copy"}).out,
-              AllOf(ContainsRegex("inputs   [a-p]{15}\\|[a-p]{14}\n  targets  (·){15}[a-p]{15}"),
-                    HasSubstr("--d-model 32"), HasSubstr("--alphabet: "),
-                    HasSubstr("uniform 2.8332")));
+  EXPECT_THAT(
+      run_heed({"tasks", "copy"}).out,
+      AllOf(ContainsRegex("inputs   [a-p]{15}\\|[a-p]{14}\n  targets  (·){15}[a-p]{15}"),
+            HasSubstr("--d-model 32"), HasSubstr("--alphabet: "), HasSubstr("uniform 2.8332")));
   EXPECT_EQ(json_lines(run_heed({"tasks", "--json"}).out).at(1)["task"], "reverse");
 }
 
