@@ -38,12 +38,14 @@ struct MultiHeadOptions {
 /// The same with the heads side by side: q (B, Tq, C), k and v (B, Tk, Hkv D); y (B, Tq, C).
 Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, MultiHeadOptions options);
 
-/// What ALiBi adds to the scores of H heads, (H, Tq, Tk) (Press et al., arXiv:2108.12409): -slope
-/// |i
-/// + Tk - Tq - j|, the distance of query i and key j. The slopes of H = 2^n heads are 2^(-8h/H), h
-/// = 1 to H; any other number takes those of the power of two below it, and then every second one
-/// of the power above (section 3, and the authors' code). Throws ValueError unless heads >= 1,
-/// ShapeError for a negative time.
+/// What ALiBi adds to the scores of H heads, (H, Tq, Tk) (Press et al., arXiv:2108.12409):
+///
+///     -slope |i + Tk - Tq - j|,
+///
+/// the distance of query i and key j. The slopes of H = 2^n heads are 2^(-8h/H), h = 1 to H; any
+/// other number takes those of the power of two below it, and then every second one of the power
+/// above (section 3, and the authors' code). Throws ValueError unless heads >= 1, ShapeError for a
+/// negative time.
 Tensor alibi_bias(std::int64_t heads, std::int64_t queries, std::int64_t keys, DType dtype = f32);
 
 /// Rotary positions (Su et al., arXiv:2104.09864): in each row of x (..., T, D) the pair (i, i +

@@ -48,6 +48,7 @@ namespace {
 template <class Position>
 Tensor turns_at(Position position, std::int64_t time, std::int64_t width, double base,
                 DType dtype) {
+  if (!(base > 0)) throw ValueError(text("rope: base = ", base, " must be above 0"));
   Tensor turns = empty({time, width}, dtype);
   const std::int64_t half = width / 2;
   dispatch(dtype, [&](auto t) {
@@ -76,7 +77,7 @@ Tensor rope(const Tensor& x, const Tokens& positions, double base) {
 }
 
 Tensor rope(const Tensor& x, std::int64_t start, std::int64_t heads, double base) {
-  if (x.ndim() < 2 || heads < 1 || x.dim(-1) % (2 * heads) != 0)
+  if (x.ndim() < 2 || heads < 1 || x.dim(-1) % heads != 0 || x.dim(-1) / heads % 2 != 0)
     throw ShapeError(
         text("rope: x ", x.shape(), " and ", heads, " heads; expected (..., T, H D) with even D"));
   const auto at = [&](std::int64_t t) { return start + t; };

@@ -314,8 +314,12 @@ Row rope_of_heads_row() {
                                        [] {
                                          rope(zeros({1, 2, 6}), 0, 2);
                                        }),
-                   refuses<ShapeError>("no heads", {"rope", "(1, 2, 6)", "0"}, [] {
-                     rope(zeros({1, 2, 6}), 0, 0);
+                   refuses<ShapeError>("no heads", {"rope", "(1, 2, 6)", "0"},
+                                       [] {
+                                         rope(zeros({1, 2, 6}), 0, 0);
+                                       }),
+                   refuses<ValueError>("a negative base", {"rope", "base = -1"}, [] {
+                     rope(zeros({1, 2, 6}), 0, 1, -1);
                    })}};
 }
 

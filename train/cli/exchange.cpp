@@ -73,6 +73,7 @@ int export_run(const Arguments& arguments) {
     write_safetensors(folder / "probe.safetensors", probe(run));
     write_text(folder / "model.py", pytorch_script(model_json(run)));
   } catch (const FileError& failed) {
+    fs::remove_all(folder, error);
     throw WriteError(failed.what());
   }
   if (arguments.json)

@@ -45,11 +45,11 @@ int sample(const Arguments& arguments) {
   const Generated made = generate(
       run.model, prompt, arguments.tokens.value_or(of_text ? 200 : to_the_end), options, rng);
   if (std::ssize(prompt) > context)
-    err.line(text("heed: the prompt has ", prompt.size(),
-                  " characters; the model sees only the last ", context));
+    err.line(text("heed: the prompt has ", prompt.size(), " tokens; the model sees only the last ",
+                  context));
   else if (made.forgotten > 0)
     err.line(text("heed: the model sees only the last ", context,
-                  " characters; what came before is forgotten as it goes on"));
+                  " tokens; what came before is forgotten as it goes on"));
   std::string continued = run.tokenizer->decode(made.ids);
   if (!info.end.empty()) continued.resize(std::min(continued.find(info.end), continued.size()));
   if (arguments.json)

@@ -122,7 +122,8 @@ void save_for_pytorch(const std::filesystem::path& path, const SavedRun& run) {
 
 SavedRun load_from_pytorch(const std::filesystem::path& path, const std::string& like) {
   SafeTensors file = read_safetensors(path);
-  if (!like.empty()) file.metadata = read_safetensors(checkpoint_of(like)).metadata;
+  if (!like.empty() && !file.metadata.contains(kConfig))
+    file.metadata = read_safetensors(checkpoint_of(like)).metadata;
   return restored(path.string(), file.metadata, file.tensors, [&](const Transformer& model) {
     from_pytorch(file.tensors, parameters(model), model.config.positions == Positions::rotary,
                  path.string());

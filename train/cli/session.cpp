@@ -109,8 +109,8 @@ class Session {
     if (options_.detect_anomaly) watched.emplace(parameters(model_));
     const auto start = std::chrono::steady_clock::now();
     const std::optional<Evaluation> last = trainer_.run();
-    progress_.finish();
     const Averaged scope(trainer_.average());  // from here on the model is what is kept of it
+    progress_.finish();
     if (!last) return {.code = interrupted()};
     const std::chrono::duration<double> time = std::chrono::steady_clock::now() - start;
     finished(*last, time.count());

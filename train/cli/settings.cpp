@@ -46,32 +46,27 @@ Setting words(std::string group, std::string name, std::string help, std::string
 }
 
 /// One of a few words.
-Setting choice(std::string group, std::string name, std::string help,
-               std::vector<std::string> words, std::string Settings::*member) {
-  return {.name = name,
-          .group = std::move(group),
-          .help = std::move(help),
-          .range = one_of(words),
-          .quoted = true,
-          .get = [member](const Settings& s) { return s.*member; },
-          .set =
-              [=](Settings& s, std::string_view written) {
-                if (std::ranges::find(words, written) == words.end())
-                  throw ValueError(text(name, " = ", written, ": it must be ", one_of(words)));
-                s.*member = written;
-              }};
+Setting choice(std::string group, std::string name, std::string help, std::vector<std::string> all,
+               std::string Recipe::*member) {
+  const std::string range = one_of(all);
+  const auto check = [=](std::string_view written) {
+    if (std::ranges::find(all, written) == all.end())
+      throw ValueError(text(name, " = ", written, ": it must be ", range));
+  };
+  return words(std::move(group), name, std::move(help), range, member, check);
 }
+
+constexpr const char* kScaleRange = "sqrt for 1/sqrt(d_head), none or a number above 0";
 
 /// What `scale` stands for; nothing for 1/sqrt(d_head).
 std::optional<double> scale_named(std::string_view written) {
-  constexpr const char* kRange = "sqrt for 1/sqrt(d_head), none, or a number above 0";
   if (written == "sqrt") return {};
   if (written == "none") return 1.0;
   try {
     if (const double scale = Real{}.read("scale", written); scale > 0) return scale;
   } catch (const ValueError&) {
   }
-  throw ValueError(text("scale = ", written, ": it must be ", kRange));
+  throw ValueError(text("scale = ", written, ": it must be ", kScaleRange));
 }
 
 Setting tied_setting() {
@@ -112,8 +107,8 @@ std::vector<Setting> list_settings() {
              &Settings::norm_kind),
       choice(model, "activation", "of the MLP; none for blocks of attention alone",
              names_of(kActivations), &Settings::activation),
-      words(model, "scale", "what the scores of attention are multiplied by",
-            "sqrt, none or a number above 0", &Settings::scale, scale_named),
+      words(model, "scale", "what the scores of attention are multiplied by", kScaleRange,
+            &Settings::scale, scale_named),
       choice(model, "mask", "whether a position sees only itself and those before it",
              {"causal", "none"}, &Settings::mask),
       tied_setting(),
@@ -142,9 +137,12 @@ std::vector<Setting> list_settings() {
       words(training, "groups", "rates of some weights, as in \"*.bias lr=2; head.* decay=0\"",
             "patterns of names, each with lr=X or decay=X", &Settings::groups, parse_groups),
       number(training, "momentum", "of sgd, nesterov and muon", Real{1, true}, &Settings::momentum),
-      number(training, "beta1", "of adam, adamw and lion: how long they remember gradients",
+      number(training, "beta1",
+             "of adam, adamw, lion and muon's adamw: how long they remember gradients",
              Real{1, true}, &Settings::beta1),
-      number(training, "beta2", "of the same, and rmsprop: how long they remember the squares",
+      number(training, "beta2",
+             "of the same, where lion remembers gradients by it, and of rmsprop: how long they "
+             "remember the squares",
              Real{1, true}, &Settings::beta2),
       number(training, "clip", "largest norm of the gradients; 0 for no limit", Real{},
              &Settings::clip),

@@ -76,14 +76,22 @@ const TaskInfo* task_among(const std::vector<std::string>& words) {
   return nullptr;
 }
 
-/// Its options or, if it stands in a config file, those of all tasks, each name once.
+/// Its options or, if it stands in a config file, those of all tasks, each name once. Where it is
+/// that of several, the task says what it is.
 std::vector<TaskOption> options_for(const TaskInfo* task) {
   if (task) return task->options;
   std::vector<TaskOption> all;
   for (const TaskInfo& info : tasks())
-    for (const TaskOption& option : info.options)
-      if (std::ranges::find(all, option.name, &TaskOption::name) == all.end())
+    for (const TaskOption& option : info.options) {
+      const auto known = std::ranges::find(all, option.name, &TaskOption::name);
+      if (known == all.end()) {
         all.push_back(option);
+      } else if (known->help != option.help || known->value != option.value) {
+        known->help = "of several tasks";
+        known->range = command_name() + " tasks TASK says what it is of one";
+        known->value = "its own";
+      }
+    }
   return all;
 }
 
@@ -132,14 +140,16 @@ void add_train(CLI::App& program, Action& action, const std::vector<std::string>
                    "train once with each of these seeds, as in 1,2,3, and print median and range")
       ->type_name("X,Y,...")
       ->excludes("--seed");
-  command->add_flag("--explain", arguments->explain,
-                    "print the ops and shapes of the first forward, the parameters and the "
-                    "arithmetic of one row of attention; train and write nothing");
   command->add_flag("--watch", arguments->options.watch, "draw the heads while they learn");
   command->add_flag(
       "--detect-anomaly", arguments->options.detect_anomaly,
       "stop at the first value or gradient that is not finite, and name its op; slower");
   command->add_flag("--json", arguments->options.json, "results as JSON, one object a line");
+  command
+      ->add_flag("--explain", arguments->explain,
+                 "print the ops and shapes of the first forward, the parameters and the "
+                 "arithmetic of one row of attention; train and write nothing")
+      ->excludes("--seeds", "--watch", "--detect-anomaly", "--json");
   command->callback([&action, arguments] { action = [arguments] { return train(*arguments); }; });
 }
 
