@@ -114,6 +114,28 @@ TEST(Seeds, ArePeoplesTableToo) {
                                Not(HasSubstr("Next:"))));
 }
 
+TEST(Seeds, FiguresOfTheTaskHaveTheirRange) {
+  const TemporaryFolder folder;
+  const Start start{.folder = folder.path()};
+  const std::vector<std::string> words{"train", "parity",  "--steps", "3",       "--d-model",
+                                       "8",     "--batch", "4",       "--seeds", "1,2"};
+  const Outcome table = run_heed(words, start);
+  ASSERT_EQ(table.code, 0) << table.err;
+  EXPECT_THAT(table.out, HasSubstr("\naccuracy_beyond "));
+
+  std::vector<std::string> as_json = words;
+  as_json.push_back("--json");
+  std::vector<double> figures;
+  const Outcome found = run_heed(as_json, start);
+  for (const auto& line : json_lines(found.out))
+    if (line["event"] == "run") figures.push_back(line["accuracy_beyond"]);
+  ASSERT_EQ(figures.size(), 2u);
+  const auto result = last_json(found.out);
+  EXPECT_EQ(result["accuracy_beyond_low"], std::min(figures[0], figures[1]));
+  EXPECT_EQ(result["accuracy_beyond_high"], std::max(figures[0], figures[1]));
+  EXPECT_EQ(result["accuracy_beyond"], (figures[0] + figures[1]) / 2);
+}
+
 // ---- a check: can it learn at all?
 
 TEST(Overfit, LearnsABatchByHeartOrSaysThatItDidNot) {
