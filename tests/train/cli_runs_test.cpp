@@ -168,13 +168,29 @@ TEST(Explain, ShowsShapesParametersAndARowAndWritesNothing) {
                 AllOf(HasSubstr("tokens (4, 6) become logits (4, 6, 17)"),
                       HasSubstr("blocks.0.attention.w_q.weight"), HasSubstr("(4, 6, 8)"),
                       HasSubstr("attention("), HasSubstr("the query at position 3, token |"),
-                      HasSubstr("scaled = score * 0.5000"), HasSubstr("hidden"),
+                      HasSubstr("scaled = score * 0.5000"), Not(HasSubstr("hidden")),
                       HasSubstr("values, channels 0 to 3")));
     const std::size_t at = found.out.find("differ from these by at most ");
     ASSERT_NE(at, std::string::npos);
     EXPECT_LT(std::stod(found.out.substr(at + 29)), 1e-6);
   }
   EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
+}
+
+TEST(Explain, TokensAreOnOneLineAndKeysEndWithTheLastOneSeen) {
+  const TemporaryFolder folder;
+  std::string book;
+  for (int i = 0; i < 200; ++i) book += "a\tb\nc d";
+  write_file(folder / "book.txt", book);
+  const Outcome found =
+      run_heed({"train", "text", (folder / "book.txt").string(), "--tokenizer", "bytes",
+                "--context", "16", "--d-model", "8", "--batch", "1", "--explain"},
+               {.folder = folder.path()});
+  EXPECT_EQ(found.code, 0) << found.err;
+  EXPECT_THAT(found.out, AllOf(HasSubstr("U+0009"), HasSubstr("\\n "), HasSubstr("' '"),
+                               Not(HasSubstr("\t"))));
+  EXPECT_THAT(found.out, AllOf(HasSubstr("the query at position 7,"), HasSubstr("\n       7  "),
+                               Not(HasSubstr("\n       8  ")), Not(HasSubstr("hidden"))));
 }
 
 TEST(Explain, AgreesWithTheLayerOfEveryKind) {
