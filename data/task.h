@@ -29,7 +29,7 @@ struct Baseline {
 /// What a model makes of a batch.
 struct Answers {
   Tensor logits = {};  ///< (B, T, V)
-  /// Of each layer with heads, the first one first, (B, H, T, T); none where nobody looked.
+  /// Of each layer with heads, the first one first, (B, H, T, T or S); none where nobody looked.
   std::vector<NamedTensor> weights = {};
 };
 

@@ -2,6 +2,7 @@
 
 #include <heed/data/task.h>
 #include <heed/layers/visitor.h>
+#include <heed/train/answer.h>
 #include <heed/train/view/heads.h>
 
 #include <cstdint>
@@ -18,11 +19,11 @@ struct Trainable {
   Parameters parameters;
 };
 
-/// A model that is called with (B, T) tokens and a (B, T) padding mask. It is not copied and must
-/// not move.
+/// A model that `answer` can call: a Transformer, an EncoderDecoder. It is not copied and must not
+/// move.
 template <class Model>
 Trainable trainable(const Model& model) {
-  return {.logits = [&model](const Batch& batch) { return model(batch.inputs, batch.hidden); },
+  return {.logits = [&model](const Batch& batch) { return answer(model, batch); },
           .look = [&model](const Batch& batch) { return look(model, batch); },
           .parameters = parameters(model)};
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <heed/train/accumulate.h>
+#include <heed/train/answer.h>
 #include <heed/train/atomic_file.h>
 #include <heed/train/average.h>
 #include <heed/train/checkpoint.h>

@@ -3,7 +3,8 @@
 // at each token, which token came before: a head of the first layer tells them. Silence that one.
 // After Olsson et al., "In-context Learning and Induction Heads", arXiv:2209.11895.
 //
-//   ablation [TASK] [STEPS]     trains on `induction` as its recipe says, or on another task
+//   ablation [STEPS]     trains on `induction` as its recipe says. Exit code 0: the loss is higher
+//                        without that head. 1: it is not. 2: an error.
 #include <heed/autograd/autograd.h>
 #include <heed/data/data.h>
 #include <heed/layers/layers.h>
@@ -11,7 +12,7 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
+#include <exception>
 #include <string>
 #include <vector>
 
@@ -47,26 +48,23 @@ void train(const Transformer& model, const Task& task, const Recipe& recipe, std
   trainer.run();
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  const std::string name = argc > 1 ? argv[1] : "induction";
-  const Recipe recipe = find_task(name).recipe;
-  const auto task = make_task(name);
+/// Trains, silences each head in turn, and tells what is lost. Returns whether the loss is higher
+/// without the head of the first layer that looks most at the previous token.
+bool silenced_is_worse(const Task& task, const Recipe& recipe, std::int64_t steps) {
   Rng rng(1);
-  const Transformer model({.vocabulary = task->vocabulary(),
-                           .context = task->context(),
+  const Transformer model({.vocabulary = task.vocabulary(),
+                           .context = task.context(),
                            .layers = recipe.layers,
                            .heads = recipe.heads,
                            .d_model = recipe.d_model,
                            .positions = named("positions", recipe.positions, kPositions),
                            .activation = named("activation", recipe.activation, kActivations)},
                           rng);
-  train(model, *task, recipe, argc > 2 ? std::atoll(argv[2]) : recipe.steps);
+  train(model, task, recipe, steps);
 
-  const Batch batch = task->held_out(0, std::min<std::int64_t>(64, task->held_out_rows()));
+  const Batch batch = task.held_out(0, std::min<std::int64_t>(64, task.held_out_rows()));
   const double whole = loss_on(model, batch);
-  const std::vector<Head> heads = look_at_heads(model, batch);
+  std::vector<Head> heads = look_at_heads(model, batch);
   std::printf("\nloss on unseen rows %.3f; without one head:\n%-24s previous  induction    loss\n",
               whole, "head");
   for (const Head& head : heads)
@@ -74,6 +72,7 @@ int main(int argc, char** argv) {
                 static_cast<long long>(head.head), head.metrics.previous_token,
                 head.metrics.induction, loss_without(model, head, batch));
 
+  std::erase_if(heads, [first = heads.front().layer](const Head& h) { return h.layer != first; });
   const Head& previous = *std::ranges::max_element(
       heads, {}, [](const Head& head) { return head.metrics.previous_token; });
   const double without = loss_without(model, previous, batch);
@@ -82,5 +81,16 @@ int main(int argc, char** argv) {
       "goes from %.3f to %.3f.\n",
       static_cast<long long>(previous.head), previous.layer.c_str(),
       previous.metrics.previous_token, whole, without);
-  return 0;
+  return without > whole;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) try {
+  const Recipe recipe = find_task("induction").recipe;
+  const std::int64_t steps = argc > 1 ? Whole{1}.read("STEPS", argv[1]) : recipe.steps;
+  return silenced_is_worse(*make_task("induction"), recipe, steps) ? 0 : 1;
+} catch (const std::exception& error) {
+  std::fprintf(stderr, "ablation: %s\n", error.what());
+  return 2;
 }

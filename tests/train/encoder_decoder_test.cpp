@@ -6,62 +6,92 @@
 #include <heed/train/train.h>
 
 #include <algorithm>
-#include <string>
+#include <cmath>
+#include <numeric>
+#include <vector>
 
 namespace heed {
 namespace {
 
-constexpr std::int64_t kLetters = 8, kLength = 6, kBegin = kLetters;
+constexpr std::int64_t kLetters = 8, kLength = 6, kBegin = kLetters, kPadding = kLetters + 1;
+constexpr std::int64_t kHeldOut = 200;
 
-/// Rows of letters in the memory, to be written again, or from the last to the first.
-Batch rows_to_write(std::int64_t rows, bool reversed, Rng& rng) {
-  std::vector<std::int64_t> memory, inputs, targets;
-  for (std::int64_t row = 0; row < rows; ++row) {
-    std::vector<std::int64_t> letters;
-    for (std::int64_t i = 0; i < kLength; ++i) letters.push_back(rng.integer(kLetters));
-    memory.insert(memory.end(), letters.begin(), letters.end());
-    if (reversed) std::ranges::reverse(letters);
-    targets.insert(targets.end(), letters.begin(), letters.end());
-    inputs.push_back(kBegin);
-    inputs.insert(inputs.end(), letters.begin(), letters.end() - 1);
+/// Rows of letters in the memory, to be written again, or from the last to the first. Held out are
+/// rows whose ids add up to a multiple of their number.
+class Writing : public Task {
+ public:
+  /// `padding`: hidden positions behind the letters of the memory.
+  Writing(bool reversed, std::int64_t padding) : reversed_(reversed), padding_(padding) {}
+
+  std::int64_t context() const override { return kLength; }
+  const Tokenizer& tokenizer() const override { return tokenizer_; }
+  Batch sample(std::int64_t rows, Rng& rng) const override { return draw(rows, false, rng); }
+  std::int64_t held_out_rows() const override { return kHeldOut; }
+  Batch held_out(std::int64_t first, std::int64_t rows) const override {
+    require_held_out(first, rows);
+    Rng rng(2);
+    for (std::int64_t row = 0; row < first; ++row) letters(true, rng);
+    return draw(rows, true, rng);
   }
-  const Shape shape{rows, kLength};
-  return {.inputs = {inputs, shape}, .targets = {targets, shape}, .memory = {memory, shape}};
-}
+  std::vector<Cell> alignment(const Batch&, std::int64_t) const override {
+    std::vector<Cell> cells;
+    for (std::int64_t t = 0; t < kLength; ++t)
+      cells.push_back({t, reversed_ ? kLength - 1 - t : t});
+    return cells;
+  }
 
-EncoderDecoder trained(bool reversed) {
+ private:
+  static std::vector<std::int64_t> letters(bool held_out, Rng& rng) {
+    for (;;) {
+      std::vector<std::int64_t> drawn;
+      for (std::int64_t i = 0; i < kLength; ++i) drawn.push_back(rng.integer(kLetters));
+      const std::int64_t sum = std::accumulate(drawn.begin(), drawn.end(), std::int64_t{0});
+      if ((sum % kLetters == 0) == held_out) return drawn;
+    }
+  }
+
+  Batch draw(std::int64_t rows, bool held_out, Rng& rng) const {
+    std::vector<std::int64_t> memory, inputs, targets;
+    std::vector<bool> hidden;
+    for (std::int64_t row = 0; row < rows; ++row) {
+      std::vector<std::int64_t> word = letters(held_out, rng);
+      memory.insert(memory.end(), word.begin(), word.end());
+      memory.insert(memory.end(), static_cast<std::size_t>(padding_), kPadding);
+      hidden.insert(hidden.end(), kLength, false);
+      hidden.insert(hidden.end(), static_cast<std::size_t>(padding_), true);
+      if (reversed_) std::ranges::reverse(word);
+      targets.insert(targets.end(), word.begin(), word.end());
+      inputs.push_back(kBegin);
+      inputs.insert(inputs.end(), word.begin(), word.end() - 1);
+    }
+    const Shape shape{rows, kLength}, of_memory{rows, kLength + padding_};
+    return {.inputs = {inputs, shape},
+            .targets = {targets, shape},
+            .hidden = mask(hidden, of_memory),
+            .memory = {memory, of_memory}};
+  }
+
+  bool reversed_;
+  std::int64_t padding_;
+  CharacterTokenizer tokenizer_{"abcdefgh>."};
+};
+
+EncoderDecoder small_model(const Task& task) {
   Rng rng(1);
-  EncoderDecoder model(
-      {.vocabulary = kLetters + 1, .context = kLength, .layers = 1, .heads = 2, .d_model = 32},
-      rng);
-  AdamW optimizer(parameters(model), {.lr = 3e-3, .weight_decay = 0.01});
-  for (int step = 0; step < 400; ++step) {
-    const Batch batch = rows_to_write(32, reversed, rng);
-    optimizer.zero_grad();
-    backward(cross_entropy(model(batch.memory, batch.inputs, batch.hidden), batch.targets));
-    clip_grad_norm(parameters(model), 1);
-    optimizer.step();
-  }
-  return model;
-}
-
-/// The largest mean weight that a head of cross-attention has on what is to be written.
-double alignment(const EncoderDecoder& model, const Batch& batch, bool reversed) {
-  const Recorder recorder(model);
-  model(batch.memory, batch.inputs);
-  const Tensor maps = recorder.at("decoder.blocks.0.cross.weights");  // (B, H, T, S)
-  Tensor right = eye(kLength);
-  if (reversed) right = flip(right, 1);
-  const Tensor of_heads = sum(mean(maps, 0) * right, {-2, -1}) / double(kLength);  // (H)
-  return max(of_heads, 0).values.item();
+  return EncoderDecoder({.vocabulary = task.vocabulary(),
+                         .context = kLength + 1,
+                         .layers = 1,
+                         .heads = 2,
+                         .d_model = 32},
+                        rng);
 }
 
 /// Writes the likeliest letters, one by one, from a memory that is read once.
-std::vector<std::int64_t> written(const EncoderDecoder& model, const Tokens& memory) {
-  DecoderCache cache = model.read(memory);
-  const std::int64_t rows = memory.dim(0);
+std::vector<std::int64_t> written(const EncoderDecoder& model, const Batch& batch) {
+  DecoderCache cache = model.read(batch.memory, batch.hidden);
+  const std::int64_t rows = batch.inputs.dim(0);
   Tokens next(std::vector<std::int64_t>(static_cast<std::size_t>(rows), kBegin), {rows, 1});
-  std::vector<std::int64_t> all(static_cast<std::size_t>(memory.numel()));
+  std::vector<std::int64_t> all(static_cast<std::size_t>(batch.inputs.numel()));
   for (std::int64_t t = 0; t < kLength; ++t) {
     next = argmax(model.decoder(next, cache));  // (B, 1)
     for (std::int64_t row = 0; row < rows; ++row)
@@ -72,12 +102,46 @@ std::vector<std::int64_t> written(const EncoderDecoder& model, const Tokens& mem
 
 TEST(EncoderDecoder, LearnsToCopyAndToReverseWhatItReads) {
   for (const bool reversed : {false, true}) {
-    const EncoderDecoder model = trained(reversed);
+    const Writing task(reversed, reversed ? 1 : 0);
+    const EncoderDecoder model = small_model(task);
+    AdamW optimizer(parameters(model), {.lr = 3e-3, .weight_decay = 0.01});
+    Trainer trainer(trainable(model), task, optimizer,
+                    {.steps = 400, .schedule = {.lr = 3e-3}, .clip = 1}, Rng(1));
+    const auto found = trainer.run();
+    ASSERT_TRUE(found);
+    EXPECT_EQ(found->rows, kHeldOut);
+    EXPECT_EQ(found->exact_match, 1);
+    EXPECT_GE(found->alignment, 0.85) << (reversed ? "reverse" : "copy");
+
     const NoGrad quiet;
-    Rng unseen(2);
-    const Batch batch = rows_to_write(200, reversed, unseen);
-    EXPECT_EQ(written(model, batch.memory), batch.targets.to_vector());
-    EXPECT_GE(alignment(model, batch, reversed), 0.9) << (reversed ? "reverse" : "copy");
+    const Batch batch = task.held_out(0, kHeldOut);
+    EXPECT_EQ(written(model, batch), batch.targets.to_vector());
+  }
+}
+
+// The maps of encoder, decoder and cross-attention are all of the same shape without padding.
+TEST(EncoderDecoder, IsAlignedWhereItLooksAtTheMemoryAndNowhereElse) {
+  for (const std::int64_t padding : {0, 1}) {
+    const Writing task(false, padding);
+    const EncoderDecoder model = small_model(task);
+    const Batch batch = task.held_out(0, 3);
+    const Answers answers = look(model, batch);
+    EXPECT_EQ(answers.logits.shape(), Shape({3, kLength, task.vocabulary()}));
+    ASSERT_EQ(answers.weights.size(), 1u);
+    EXPECT_EQ(answers.weights[0].name, "decoder.blocks.0.cross");
+    EXPECT_EQ(answers.weights[0].value.shape(), Shape({3, 2, kLength, kLength + padding}));
+
+    const std::vector<Head> heads = look_at_heads(model, batch, alignment_cells(task, batch));
+    ASSERT_EQ(heads.size(), 2u);
+    for (const Head& head : heads) {
+      EXPECT_EQ(head.weights.shape(), Shape({kLength, kLength + padding}));
+      EXPECT_GT(head.metrics.alignment, 0);
+      EXPECT_GT(head.metrics.entropy, 1);
+      EXPECT_TRUE(std::isnan(head.metrics.previous_token)) << "places of two sequences";
+    }
+    EXPECT_EQ(evaluate(trainable(model), task, 3).rows, 3);
+    EXPECT_EQ(best_alignment(heads),
+              std::max(heads[0].metrics.alignment, heads[1].metrics.alignment));
   }
 }
 

@@ -131,5 +131,22 @@ TEST(HeadMetrics, AsksTheTaskForEveryRow) {
   for (const auto& row_cells : cells) EXPECT_EQ(row_cells, task->alignment(batch, 0));
 }
 
+TEST(HeadMetrics, OfCrossAttentionComparesNoPlaces) {
+  const Tensor weights = tensor({.25, .75, 0, 0, 0, 1}, {1, 1, 2, 3});  // (B, H, T, S)
+  const std::vector<std::vector<Cell>> cells{{{0, 1}, {1, 2}}};
+  const HeadMetrics m = head_metrics(weights, {}, cells).front();
+  EXPECT_EQ(m.alignment, .875);
+  EXPECT_EQ(m.largest_weight, .875);
+  EXPECT_DOUBLE_EQ(m.entropy, -(.25 * std::log(.25) + .75 * std::log(.75)) / 2);
+  for (const double compared : {m.previous_token, m.first_token, m.diagonal, m.duplicate_token,
+                                m.induction, m.mean_distance})
+    EXPECT_TRUE(std::isnan(compared));
+
+  EXPECT_THROW(head_metrics(zeros({1, 2, 3}), {}), ShapeError);
+  const std::vector<std::vector<Cell>> outside{{{0, 3}}}, below{{{2, 0}}};
+  EXPECT_THROW(head_metrics(weights, {}, outside), IndexError);
+  EXPECT_THROW(head_metrics(weights, {}, below), IndexError);
+}
+
 }  // namespace
 }  // namespace heed

@@ -25,6 +25,12 @@ std::size_t first_seen(const AttentionRow& row) {
   return seen == row.hidden.end() ? 0 : static_cast<std::size_t>(seen - row.hidden.begin());
 }
 
+/// The number of keys up to the last one that is seen.
+std::size_t end_of_seen(const AttentionRow& row) {
+  const auto last = std::find(row.hidden.rbegin(), row.hidden.rend(), false);
+  return static_cast<std::size_t>(row.hidden.rend() - last);
+}
+
 std::string score_by_hand(const AttentionRow& row, double score) {
   const std::size_t j = first_seen(row);
   std::string products;
@@ -37,7 +43,7 @@ std::string score_by_hand(const AttentionRow& row, double score) {
 std::string table_of_weights(const AttentionRow& row, const AttentionSteps& steps) {
   std::string table = fmt::format("{:>8}  {:<6} {:>9} {:>9} {:>9} {:>9}\n", "position", "token",
                                   "score", "scaled", "exp", "weight");
-  for (std::size_t j = 0; j < row.keys.size(); ++j) {
+  for (std::size_t j = 0; j < end_of_seen(row); ++j) {
     table += fmt::format("{:>8}  {:<6} {:>9.4f} ", j, row.names[j], steps.scores[j]);
     table += row.hidden[j] ? fmt::format("{:>9} {:>9} {:>9}\n", "hidden", "0", "0")
                            : fmt::format("{:>9.4f} {:>9.4f} {:>9.4f}\n", steps.scaled[j],

@@ -31,7 +31,8 @@ struct AttentionSteps {
 };
 AttentionSteps steps_of(const AttentionRow& row);
 
-/// The arithmetic as a table that a reader can do again by hand.
+/// The arithmetic as a table that a reader can do again by hand, of the keys up to the last one
+/// that is seen.
 std::string describe(const AttentionRow& row);
 
 }  // namespace heed::cli

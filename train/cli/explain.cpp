@@ -4,6 +4,7 @@
 #include <heed/autograd/ops/attention.h>
 #include <heed/autograd/ops/loss.h>
 #include <heed/autograd/ops/shape.h>
+#include <heed/data/text/utf8.h>
 #include <heed/layers/recorder.h>
 #include <heed/layers/transformer.h>
 #include <heed/train/cli/attention_row.h>
@@ -68,11 +69,15 @@ std::int64_t query_to_show(const Task& task, const Batch& batch) {
   return std::min<std::int64_t>(batch.inputs.dim(1), 8) - 1;
 }
 
-/// A token for people, on one line.
+/// A token for people, on one line: what cannot be printed by its name, U+0009, and in quotes what
+/// begins or ends with a space.
 std::string shown(const Task& task, std::int64_t id) {
-  const std::string token = task.decode(std::vector{id});
-  if (token == "\n") return "\\n";
-  return token == " " ? "' '" : token;
+  std::string token;
+  for (const char32_t c : to_code_points(task.decode(std::vector{id}))) {
+    const std::string described = describe_character(c);
+    token += c == '\n' ? "\\n" : described.starts_with('\'') ? to_utf8({&c, 1}) : described;
+  }
+  return token.starts_with(' ') || token.ends_with(' ') ? "'" + token + "'" : token;
 }
 
 /// Head 0 of block 0 at query `i` of row 0.

@@ -15,29 +15,35 @@ namespace heed::cli {
 namespace {
 
 struct Measured {
-  const char* name;
-  double (*value)(const SessionResult&);
+  std::string name;
+  Spread spread;
 };
-constexpr Measured kMeasured[] = {
-    {"loss", [](const SessionResult& r) { return r.last->loss; }},
-    {"accuracy", [](const SessionResult& r) { return r.last->accuracy; }},
-    {"exact_match", [](const SessionResult& r) { return r.last->exact_match; }},
-    {"alignment", [](const SessionResult& r) { return r.last->alignment; }},
-    {"seconds", [](const SessionResult& r) { return r.seconds; }}};
 
-Spread spread_of(const std::vector<SessionResult>& results, const Measured& measured) {
-  std::vector<double> values;
-  for (const SessionResult& result : results) values.push_back(measured.value(result));
-  return cli::spread_of(std::move(values));
+/// What the runs came to, number by number.
+std::vector<Measured> measured(const std::vector<SessionResult>& results) {
+  std::vector<Measured> all;
+  const auto add = [&](std::string name, auto value) {
+    std::vector<double> values;
+    for (const SessionResult& result : results) values.push_back(value(result));
+    all.push_back({std::move(name), spread_of(std::move(values))});
+  };
+  add("loss", [](const SessionResult& r) { return r.last->loss; });
+  add("accuracy", [](const SessionResult& r) { return r.last->accuracy; });
+  add("exact_match", [](const SessionResult& r) { return r.last->exact_match; });
+  add("alignment", [](const SessionResult& r) { return r.last->alignment; });
+  const std::vector<Figure>& figures = results.front().last->figures;  // of all, by their names
+  for (std::size_t i = 0; i < figures.size(); ++i)
+    add(figures[i].name, [i](const SessionResult& r) { return r.last->figures[i].value(); });
+  add("seconds", [](const SessionResult& r) { return r.seconds; });
+  return all;
 }
 
 void summarise(const Settings& settings, const std::string& seeds,
                const std::vector<SessionResult>& results, bool json) {
+  const std::vector<Measured> all = measured(results);
   if (json) {
     Fields fields{{"event", "result"}, {"task", settings.task}, {"seeds", seeds}};
-    for (const Measured& measured : kMeasured) {
-      const Spread spread = spread_of(results, measured);
-      const std::string name = measured.name;
+    for (const auto& [name, spread] : all) {
       fields.push_back({name, spread.median});
       fields.push_back({name + "_low", spread.low});
       fields.push_back({name + "_high", spread.high});
@@ -45,13 +51,14 @@ void summarise(const Settings& settings, const std::string& seeds,
     out.raw(json_line(fields));
     return;
   }
+  std::size_t width = 0;
+  for (const Measured& row : all) width = std::max(width, row.name.size() + 1);
   out.line(fmt::format("\n{} with the seeds {}:", settings.task, seeds));
-  out.raw(fmt::format("{:<12}{:>10}{:>10}{:>10}", "", "median", "lowest", "highest"));
-  for (const Measured& measured : kMeasured) {
-    const auto [median, low, high] = spread_of(results, measured);
-    if (!std::isnan(median))
-      out.raw(fmt::format("{:<12}{:>10.4f}{:>10.4f}{:>10.4f}", measured.name, median, low, high));
-  }
+  out.raw(fmt::format("{:<{}}{:>10}{:>10}{:>10}", "", width, "median", "lowest", "highest"));
+  for (const auto& [name, spread] : all)
+    if (!std::isnan(spread.median))
+      out.raw(fmt::format("{:<{}}{:>10.4f}{:>10.4f}{:>10.4f}", name, width, spread.median,
+                          spread.low, spread.high));
 }
 
 }  // namespace

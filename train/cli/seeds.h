@@ -19,8 +19,9 @@ struct Spread {
 Spread spread_of(std::vector<double> values);
 
 /// The same training once with each seed, in a run directory of its own, then the median and the
-/// range of what they came to. Returns the exit code: of an interrupted run, after which there is
-/// no other, or of one whose check did not hold. Throws as run_session does.
+/// range of what they came to, the task's own figures among it. Returns the exit code: of an
+/// interrupted run, after which there is no other, or of one whose check did not hold. Throws as
+/// run_session does.
 int run_seeds(const Settings& settings, const Task& task, const SessionOptions& options,
               const std::vector<std::int64_t>& seeds);
 

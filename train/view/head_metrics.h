@@ -11,6 +11,9 @@ namespace heed {
 /// What a head does, each a mean over the queries of a batch for which it is defined, NaN if there
 /// are none. a[i][j] is the weight of the key at j for the query at i, x[i] the token there. The
 /// first query, which a causal mask leaves no choice, counts only for entropy and task alignment.
+///
+/// The places of two sequences cannot be compared: of cross-attention, where j is a place in the
+/// memory, only entropy, alignment and largest weight are defined, for all queries.
 struct HeadMetrics {
   double entropy = 0;          ///< of a[i], in nats
   double previous_token = 0;   ///< a[i][i - 1]
@@ -26,8 +29,8 @@ struct HeadMetrics {
 };
 
 /// The metrics of each head: weights (B, H, T, T), inputs (B, T), and for each row of the batch the
-/// cells that Task::alignment names, or none at all. Throws ShapeError if they do not fit, and
-/// IndexError for a cell outside.
+/// cells that Task::alignment names, or none at all. Of cross-attention: weights (B, H, T, S) and
+/// undefined inputs. Throws ShapeError if they do not fit, and IndexError for a cell outside.
 std::vector<HeadMetrics> head_metrics(const Tensor& weights, const Tokens& inputs,
                                       std::span<const std::vector<Cell>> cells = {});
 

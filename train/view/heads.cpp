@@ -9,7 +9,7 @@
 namespace heed {
 namespace {
 
-constexpr std::string_view kShown = ".weights";
+constexpr std::string_view kShown = ".weights", kCrossShown = ".cross.weights";
 
 struct Column {
   std::string_view name;
@@ -40,12 +40,14 @@ std::vector<int> layer_numbers(std::span<const Head> heads) {
 }  // namespace
 
 std::vector<NamedTensor> recorded_weights(const Recorder& recorder, const Batch& batch) {
-  const std::int64_t length = batch.inputs.dim(1);
+  const bool cross = batch.memory.defined();
+  const std::int64_t queries = batch.inputs.dim(1);
+  const std::int64_t keys = cross ? batch.memory.dim(1) : queries;
   std::vector<NamedTensor> found;
   for (const std::string& name : recorder.names()) {
-    if (!name.ends_with(kShown)) continue;
+    if (!name.ends_with(cross ? kCrossShown : kShown)) continue;
     const Tensor weights = recorder.at(name);
-    if (weights.ndim() == 4 && weights.dim(2) == length && weights.dim(3) == length)
+    if (weights.ndim() == 4 && weights.dim(2) == queries && weights.dim(3) == keys)
       found.push_back({name.substr(0, name.size() - kShown.size()), weights});
   }
   return found;
@@ -53,15 +55,15 @@ std::vector<NamedTensor> recorded_weights(const Recorder& recorder, const Batch&
 
 std::vector<Head> heads_of(std::span<const NamedTensor> weights, const Batch& batch,
                            std::span<const std::vector<Cell>> cells) {
-  const std::int64_t length = batch.inputs.dim(1);
+  const Tokens compared = batch.memory.defined() ? Tokens() : batch.inputs;
   std::vector<Head> heads;
   for (const auto& [layer, maps] : weights) {
-    const std::vector<HeadMetrics> metrics = head_metrics(maps, batch.inputs, cells);
+    const std::vector<HeadMetrics> metrics = head_metrics(maps, compared, cells);
     for (std::int64_t h = 0; h < maps.dim(1); ++h) {
-      const Tensor map = slice(slice(maps, 0, 0, 1), 1, h, h + 1);  // (1, 1, T, T)
+      const Tensor map = slice(slice(maps, 0, 0, 1), 1, h, h + 1);  // (1, 1, T, T or S)
       heads.push_back({.layer = layer,
                        .head = h,
-                       .weights = reshape(map, {length, length}),
+                       .weights = reshape(map, {maps.dim(2), maps.dim(3)}),
                        .metrics = metrics[static_cast<std::size_t>(h)]});
     }
   }

@@ -2,6 +2,7 @@
 
 #include <heed/autograd/grad_mode.h>
 #include <heed/layers/recorder.h>
+#include <heed/train/answer.h>
 #include <heed/train/view/head_metrics.h>
 #include <heed/train/view/heat_map.h>
 
@@ -15,15 +16,17 @@ namespace heed {
 struct Head {
   std::string layer;      ///< path of its layer: blocks.0.attention
   std::int64_t head = 0;  ///< its number there
-  Tensor weights;         ///< (T, T), of the first row of the batch
+  Tensor weights;         ///< (T, T) or (T, S), of the first row of the batch
   HeadMetrics metrics;    ///< over all rows
 };
 
-/// The weights that a recorder has seen of a model's self-attention on this batch, layer by layer:
-/// what was shown as "weights" of shape (B, H, T, T), under the layer's path.
+/// The weights that a recorder has seen on this batch of what the task's cells are about, layer by
+/// layer, under the layer's path: what was shown as "weights". Without a memory that is
+/// self-attention, of shape (B, H, T, T); with one it is cross-attention alone, of shape
+/// (B, H, T, S), of layers whose name is "cross".
 std::vector<NamedTensor> recorded_weights(const Recorder& recorder, const Batch& batch);
 
-/// All heads of these layers. `cells` as for head_metrics.
+/// All heads of these layers, as `recorded_weights` gives them. `cells` as for head_metrics.
 std::vector<Head> heads_of(std::span<const NamedTensor> weights, const Batch& batch,
                            std::span<const std::vector<Cell>> cells = {});
 
@@ -33,7 +36,7 @@ template <class Model>
 Answers look(const Model& model, const Batch& batch) {
   const NoGrad quiet;
   const Recorder recorder(model);
-  const Tensor logits = model(batch.inputs, batch.hidden);
+  const Tensor logits = answer(model, batch);
   return {.logits = logits, .weights = recorded_weights(recorder, batch)};
 }
 
