@@ -107,13 +107,19 @@ Batch FixedBatches::held_out(std::int64_t first, std::int64_t rows) const {
 }
 
 double FixedBatches::most_accurate() const {
-  std::map<Ids, std::map<std::int64_t, std::int64_t>> asked;  // what was read: each target's count
+  std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t> next;  // a trie: node, id -> node
+  const auto after = [&](std::int64_t node, std::int64_t id) {
+    return next.try_emplace(std::pair(node, id), std::ssize(next) + 1).first->second;
+  };
+  std::map<std::int64_t, std::map<std::int64_t, std::int64_t>> asked;  // node: each target's count
   std::int64_t targets = 0, knowable = 0;
   for (std::int64_t row = 0; row < held_out_rows(); ++row) {
+    std::int64_t read = 0;  // the node of all that was read: at first nothing
+    if (all_.memory.defined())
+      for (const std::int64_t id : elements(all_.memory, row, 1)) read = after(read, id);
     const Ids inputs = elements(all_.inputs, row, 1), wanted = elements(all_.targets, row, 1);
-    Ids read = all_.memory.defined() ? elements(all_.memory, row, 1) : Ids{};
     for (std::size_t t = 0; t < inputs.size(); ++t) {
-      read.push_back(inputs[t]);
+      read = after(read, inputs[t]);
       if (wanted[t] == kIgnore) continue;
       ++targets;
       ++asked[read][wanted[t]];
