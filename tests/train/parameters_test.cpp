@@ -159,6 +159,15 @@ TEST(WeightAverage, BeforeAndAfterTheFirstStepIsTheParameters) {
   EXPECT_EQ(p.to_vector(), after);
 }
 
+TEST(WeightAverage, OfWhatStaysIsItsValueHoweverLong) {
+  Tensor p = leaf({.1, 1, -3.3, 700}, {4}, f32);
+  const std::vector<double> weights = p.to_vector();
+  WeightAverage average({{"p", p}}, .9999);
+  for (int t = 0; t < 20'000; ++t) average.update();
+  average.swap();
+  EXPECT_EQ(p.to_vector(), weights);
+}
+
 TEST(WeightAverage, StateRestoresIt) {
   Tensor p = leaf({1}, {1}), q = leaf({1}, {1});
   WeightAverage first({{"p", p}}, .5), second({{"p", q}}, .5);
