@@ -21,11 +21,11 @@ void WeightAverage::update() {
   for (std::size_t i = 0; i < averages_.size(); ++i)
     dispatch(averages_[i].dtype(), [&](auto zero) {
       using T = decltype(zero);
-      const T take = static_cast<T>(share), keep = static_cast<T>(1 - share);
+      const T keep = static_cast<T>(1 - share);
       const std::span<T> average = averages_[i].mutate<T>();
       const std::span<const T> now = parameters_[i].value.data<T>();
       for (std::size_t k = 0; k < average.size(); ++k)
-        average[k] = keep * average[k] + take * now[k];
+        average[k] = now[k] + keep * (average[k] - now[k]);  // now[k], where it was so before
     });
 }
 

@@ -3,7 +3,11 @@
 #include <heed/train/fixed_batches.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
+#include <string>
+#include <string_view>
+#include <type_traits>
 #include <utility>
 
 namespace heed {
@@ -19,16 +23,16 @@ auto elements(const T& ids, std::int64_t first, std::int64_t rows) {
   return std::vector(part.begin(), part.end());
 }
 
-/// `rows` rows of tokens (B, T), from row `first` on; none of none.
-Tokens part(const Tokens& all, std::int64_t first, std::int64_t rows) {
-  if (!all.defined()) return {};
-  return tokens(elements(all, first, rows), {rows, all.dim(1)});
+Tokens made(Ids ids, Shape shape) { return tokens(std::move(ids), std::move(shape)); }
+Mask made(const std::vector<std::uint8_t>& bytes, Shape shape) {
+  return mask({bytes.begin(), bytes.end()}, std::move(shape));
 }
 
-Mask part(const Mask& all, std::int64_t first, std::int64_t rows) {
+/// Rows of a field (B, T), from row `first` on; none of none.
+template <class T>
+T part(const T& all, std::int64_t first, std::int64_t rows) {
   if (!all.defined()) return {};
-  const auto bytes = elements(all, first, rows);
-  return mask({bytes.begin(), bytes.end()}, {rows, all.dim(1)});
+  return made(elements(all, first, rows), {rows, all.dim(1)});
 }
 
 Batch part(const Batch& all, std::int64_t first, std::int64_t rows) {
@@ -38,25 +42,47 @@ Batch part(const Batch& all, std::int64_t first, std::int64_t rows) {
           .memory = part(all.memory, first, rows)};
 }
 
-Tokens joined(const Tokens& a, const Tokens& b) {
-  if (!a.defined()) return b;
-  Ids ids = a.to_vector();
-  ids.insert(ids.end(), b.data().begin(), b.data().end());
-  return tokens(std::move(ids), {a.dim(0) + b.dim(0), a.dim(1)});
+template <class T>
+std::string described(const T& ids) {
+  return ids.defined() ? text(ids.shape()) : "none";
 }
 
-Mask joined(const Mask& a, const Mask& b) {
-  if (!a.defined()) return b;
-  std::vector<bool> values = a.to_vector();
-  values.insert(values.end(), b.data().begin(), b.data().end());
-  return mask(std::move(values), {a.dim(0) + b.dim(0), a.dim(1)});
+/// One field of all batches, the first batch's on top.
+template <class T>
+T stacked(const std::vector<Batch>& batches, T Batch::*field, std::string_view name) {
+  const T& first = batches.front().*field;
+  std::vector<std::remove_cvref_t<decltype(first.data()[0])>> all;
+  for (std::size_t i = 0; i < batches.size(); ++i) {
+    const T& each = batches[i].*field;
+    if (described(each) != described(first))
+      throw ValueError(text("fixed batches: batch ", i + 1, " has ", name, " ", described(each),
+                            ", batch 1 ", described(first),
+                            "; they must be alike, but overfit = 1 takes one batch"));
+    if (each.defined()) all.insert(all.end(), each.data().begin(), each.data().end());
+  }
+  if (!first.defined()) return {};
+  const auto count = static_cast<std::int64_t>(batches.size());
+  return made(std::move(all), {count * first.dim(0), first.dim(1)});
 }
 
-Batch joined(const Batch& a, const Batch& b) {
-  return {.inputs = joined(a.inputs, b.inputs),
-          .targets = joined(a.targets, b.targets),
-          .hidden = joined(a.hidden, b.hidden),
-          .memory = joined(a.memory, b.memory)};
+/// Where one batch has a mask, gives one to those without padding.
+void mask_all(std::vector<Batch>& batches) {
+  const auto masked = [](const Batch& batch) { return batch.hidden.defined(); };
+  if (std::ranges::none_of(batches, masked)) return;
+  for (Batch& batch : batches) {
+    const Tokens& keys = batch.memory.defined() ? batch.memory : batch.inputs;
+    if (!masked(batch))
+      batch.hidden = mask(std::vector<bool>(static_cast<std::size_t>(keys.numel())), keys.shape());
+  }
+}
+
+Batch stacked(std::vector<Batch> batches) {
+  Batch all{.inputs = stacked(batches, &Batch::inputs, "inputs"),
+            .targets = stacked(batches, &Batch::targets, "targets"),
+            .memory = stacked(batches, &Batch::memory, "memory")};
+  mask_all(batches);
+  all.hidden = stacked(batches, &Batch::hidden, "hidden");
+  return all;
 }
 
 }  // namespace
@@ -65,7 +91,9 @@ FixedBatches::FixedBatches(const Task& task, std::int64_t count, std::int64_t ro
     : task_(task), count_(count) {
   if (count < 1) throw ValueError(text("fixed batches: count = ", count, " is below 1"));
   Rng data = rng.stream("data");
-  for (std::int64_t i = 0; i < count; ++i) all_ = joined(all_, task.sample(rows, data));
+  std::vector<Batch> batches;
+  for (std::int64_t i = 0; i < count; ++i) batches.push_back(task.sample(rows, data));
+  all_ = stacked(std::move(batches));
 }
 
 Batch FixedBatches::sample(std::int64_t, Rng& rng) const {
@@ -79,13 +107,19 @@ Batch FixedBatches::held_out(std::int64_t first, std::int64_t rows) const {
 }
 
 double FixedBatches::most_accurate() const {
-  std::map<Ids, std::map<std::int64_t, std::int64_t>> asked;  // what was read: each target's count
+  std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t> next;  // a trie: node, id -> node
+  const auto after = [&](std::int64_t node, std::int64_t id) {
+    return next.try_emplace(std::pair(node, id), std::ssize(next) + 1).first->second;
+  };
+  std::map<std::int64_t, std::map<std::int64_t, std::int64_t>> asked;  // node: each target's count
   std::int64_t targets = 0, knowable = 0;
   for (std::int64_t row = 0; row < held_out_rows(); ++row) {
+    std::int64_t read = 0;  // the node of all that was read: at first nothing
+    if (all_.memory.defined())
+      for (const std::int64_t id : elements(all_.memory, row, 1)) read = after(read, id);
     const Ids inputs = elements(all_.inputs, row, 1), wanted = elements(all_.targets, row, 1);
-    Ids read = all_.memory.defined() ? elements(all_.memory, row, 1) : Ids{};
     for (std::size_t t = 0; t < inputs.size(); ++t) {
-      read.push_back(inputs[t]);
+      read = after(read, inputs[t]);
       if (wanted[t] == kIgnore) continue;
       ++targets;
       ++asked[read][wanted[t]];

@@ -12,7 +12,8 @@ namespace heed {
 class FixedBatches final : public Task {
  public:
   /// `count` batches of `rows` rows, those that a Trainer with this `rng` would draw first. `task`
-  /// must outlive this. Throws ValueError unless count > 0, and as task.sample() does.
+  /// must outlive this. Throws ValueError unless count > 0 and the batches are of one shape, and as
+  /// task.sample() does.
   FixedBatches(const Task& task, std::int64_t count, std::int64_t rows, const Rng& rng);
 
   std::int64_t context() const override { return task_.context(); }
@@ -25,6 +26,9 @@ class FixedBatches final : public Task {
     return task_.alignment(batch, row);
   }
   std::vector<Baseline> baselines() const override { return task_.baselines(); }
+  std::vector<Figure> figures(const Batch& batch, const Answers& answers) const override {
+    return task_.figures(batch, answers);
+  }
 
   /// The largest share of targets that a causal model can have right: where rows begin alike and go
   /// on differently, it cannot know which of them it reads. 1 if nothing is asked.

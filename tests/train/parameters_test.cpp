@@ -113,6 +113,30 @@ TEST(ParameterGroups, SayWhatIsWrongWithThem) {
   refused("* lr=inf", "\"inf\" is no finite number");
   refused("* lr=1 momentum=2", "\"momentum\" is neither lr nor decay");
   refused("a lr=1; b", "\" b\"");
+  refused("* lr=1 lr=2", "\"lr\" is given twice");
+  refused("* decay=1 lr=2 decay=1", "\"decay\" is given twice");
+}
+
+TEST(ParameterGroups, HoldSomethingThatNoEarlierOneHolds) {
+  const auto refused = [](const ParameterGroups& groups) {
+    const Tensor x = leaf({1}, {1});
+    return message_of<ValueError>([&] { Sgd({{"head.bias", x}}, {.groups = groups}); });
+  };
+  EXPECT_EQ(refused(parse_groups("*.bias lr=2; *.baias lr=0")),
+            "sgd: groups: \"*.baias\" holds no parameter");
+  EXPECT_EQ(refused(parse_groups("*.bias lr=2; head.* lr=0")),
+            "sgd: groups: all that \"head.*\" holds belongs to groups before it");
+  EXPECT_EQ(refused({{.holds = decay_matrices}}), "sgd: groups: group 1 holds no parameter");
+}
+
+TEST(ParameterGroups, RulesMayNotBeEmpty) {
+  const Parameters one{{"x", leaf({1}, {1, 1})}};
+  EXPECT_EQ(message_of<ValueError>([&] { Sgd(one, {.groups = {{}}}); }),
+            "sgd: groups: the holds of group 1 is an empty function");
+  EXPECT_EQ(message_of<ValueError>([&] { Lion(one, {.decays = nullptr}); }),
+            "lion: decays is an empty function");
+  EXPECT_EQ(message_of<ValueError>([&] { Muon(one, {.matrices = nullptr}); }),
+            "muon: matrices is an empty function");
 }
 
 TEST(ParameterGroups, DecayRuleOfWeightsSparesEmbeddings) {
@@ -157,6 +181,15 @@ TEST(WeightAverage, BeforeAndAfterTheFirstStepIsTheParameters) {
   average.update();
   average.swap();
   EXPECT_EQ(p.to_vector(), after);
+}
+
+TEST(WeightAverage, OfWhatStaysIsItsValueHoweverLong) {
+  Tensor p = leaf({.1, 1, -3.3, 700}, {4}, f32);
+  const std::vector<double> weights = p.to_vector();
+  WeightAverage average({{"p", p}}, .9999);
+  for (int t = 0; t < 20'000; ++t) average.update();
+  average.swap();
+  EXPECT_EQ(p.to_vector(), weights);
 }
 
 TEST(WeightAverage, StateRestoresIt) {

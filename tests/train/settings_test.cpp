@@ -1,4 +1,4 @@
-// What is set of a model reaches it, and a checkpoint gives it back.
+// What is set of a model reaches it, a checkpoint gives it back, and a config file all settings.
 #include <gmock/gmock.h>
 #include <heed/autograd/autograd.h>
 #include <heed/train/cli/saved_run.h>
@@ -46,6 +46,53 @@ TEST(Settings, ReachTheModel) {
   EXPECT_EQ(config_with({{"scale", "0.3"}}).scale, 0.3);
   EXPECT_FALSE(config_with({{"scale", "sqrt"}}).scale.has_value());
   EXPECT_TRUE(config_with({{"tied", "true"}}).tied_embedding);
+}
+
+TEST(Settings, AllComeBackFromAConfigFile) {
+  const Written others{{"layers", "3"},
+                       {"heads", "5"},
+                       {"d-model", "48"},
+                       {"d-ff", "96"},
+                       {"context", "77"},
+                       {"dropout", "0.25"},
+                       {"kv-heads", "1"},
+                       {"positions", "rotary"},
+                       {"norm", "post"},
+                       {"norm-kind", "rms"},
+                       {"activation", "swiglu"},
+                       {"scale", "0.3"},
+                       {"mask", "none"},
+                       {"tied", "true"},
+                       {"steps", "7"},
+                       {"batch", "5"},
+                       {"accumulate", "3"},
+                       {"optimizer", "lion"},
+                       {"lr", "0.0123"},
+                       {"min-lr", "1e-07"},
+                       {"schedule", "wsd"},
+                       {"period", "11"},
+                       {"factor", "0.35"},
+                       {"warmup", "13"},
+                       {"weight-decay", "0.0625"},
+                       {"decays", "all"},
+                       {"groups", R"("a\b"#.* lr=2; head.* decay=0)"},
+                       {"momentum", "0.81"},
+                       {"beta1", "0.82"},
+                       {"beta2", "0.83"},
+                       {"clip", "0.7"},
+                       {"ema", "0.99"},
+                       {"eval-every", "9"},
+                       {"overfit", "2"},
+                       {"seed", "9223372036854775807"}};
+  const Settings plain = settings_of("copy"), written = with(others);
+  Settings read = plain;
+  apply_config(read, to_config(written), "config.toml");
+  for (const Setting& setting : all_settings()) {
+    ASSERT_TRUE(others.contains(setting.name)) << setting.name << " needs another value here";
+    EXPECT_NE(setting.get(plain), others.at(setting.name)) << setting.name;
+    EXPECT_EQ(setting.get(written), others.at(setting.name)) << setting.name;
+    EXPECT_EQ(setting.get(read), others.at(setting.name)) << setting.name;
+  }
 }
 
 TEST(Settings, OfAModelAreInItsCheckpoint) {

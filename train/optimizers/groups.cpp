@@ -4,6 +4,8 @@
 
 #include <charconv>
 #include <cmath>
+#include <set>
+#include <string>
 #include <utility>
 
 namespace heed {
@@ -39,12 +41,18 @@ ParameterGroup parse_group(std::string_view written) {
   const std::vector<std::string_view> words = split(written, ' ');
   if (words.size() < 2) refuse(written, "it says nothing of the parameters");
   if (words[0].find('=') != std::string_view::npos) refuse(written, "it has no pattern");
-  ParameterGroup group{.holds = [pattern = std::string(words[0])](const NamedTensor& parameter) {
-    return ::fnmatch(pattern.c_str(), parameter.name.c_str(), FNM_NOESCAPE) == 0;
-  }};
+  const std::string pattern(words[0]);
+  ParameterGroup group{.holds =
+                           [pattern](const NamedTensor& parameter) {
+                             return ::fnmatch(pattern.c_str(), parameter.name.c_str(),
+                                              FNM_NOESCAPE) == 0;
+                           },
+                       .pattern = pattern};
+  std::set<std::string_view> given;
   for (std::size_t i = 1; i < words.size(); ++i) {
     const std::string_view key = words[i].substr(0, words[i].find('='));
     if (key.size() == words[i].size()) refuse(written, text("\"", key, "\" has no ="));
+    if (!given.insert(key).second) refuse(written, text("\"", key, "\" is given twice"));
     const double value = number(written, words[i].substr(key.size() + 1));
     if (key == "lr")
       group.lr = value;

@@ -56,6 +56,7 @@ Muon::Muon(Parameters parameters, MuonOptions options)
     : Optimizer("muon", std::move(parameters),
                 {options.lr, options.weight_decay, options.decays, options.groups},
                 [&](const NamedTensor& parameter) -> std::vector<std::string> {
+                  if (!options.matrices) throw ValueError("muon: matrices is an empty function");
                   if (!options.matrices(parameter)) return {"exp_avg", "exp_avg_sq"};
                   if (parameter.value.ndim() == 2) return {"momentum"};
                   throw ValueError(text("muon: ", parameter.name, " of shape ",

@@ -39,7 +39,8 @@ struct MuonOptions {
 /// rows or columns is what is followed. What is no hidden matrix is updated as by AdamW.
 class Muon final : public Optimizer {
  public:
-  /// Throws ValueError for an option outside its range, and if `matrices` takes what is no matrix.
+  /// Throws ValueError for an option outside its range, and if `matrices` is empty or takes what is
+  /// no matrix.
   explicit Muon(Parameters parameters, MuonOptions options = {});
 
  private:

@@ -11,6 +11,10 @@ namespace {
 
 constexpr double kNoLimit = std::numeric_limits<double>::infinity();
 
+std::string name_of(const ParameterGroup& group, std::size_t index) {
+  return group.pattern.empty() ? text("group ", index + 1) : "\"" + group.pattern + "\"";
+}
+
 }  // namespace
 
 bool decay_matrices(const NamedTensor& parameter) { return parameter.value.ndim() >= 2; }
@@ -27,11 +31,8 @@ Optimizer::Optimizer(std::string_view name, Parameters parameters, const Optimiz
                      const Kept& kept)
     : name_(name) {
   set_lr(options.lr);
-  check_range("weight_decay", options.weight_decay, 0, kNoLimit);
-  for (const ParameterGroup& group : options.groups) {
-    check_range("lr of a group", group.lr, 0, kNoLimit);
-    check_range("weight_decay of a group", group.weight_decay.value_or(0), 0, kNoLimit);
-  }
+  check_options(options);
+  std::vector<bool> owns(options.groups.size());
   for (NamedTensor& parameter : parameters) {
     const Tensor& x = parameter.value;
     if (!x.requires_grad() || !x.node()->is_leaf())
@@ -54,6 +55,7 @@ Optimizer::Optimizer(std::string_view name, Parameters parameters, const Optimiz
     const auto group = std::ranges::find_if(
         options.groups, [&](const ParameterGroup& g) { return g.holds(parameter); });
     if (group != options.groups.end()) {
+      owns[static_cast<std::size_t>(group - options.groups.begin())] = true;
       slot.factor = group->lr;
       slot.decay = group->weight_decay.value_or(slot.decay);
     }
@@ -62,6 +64,31 @@ Optimizer::Optimizer(std::string_view name, Parameters parameters, const Optimiz
     slots_.push_back(std::move(slot));
     parameters_.push_back(std::move(parameter));
   }
+  check_owners(options.groups, owns);
+}
+
+void Optimizer::check_options(const OptimizerOptions& options) const {
+  check_range("weight_decay", options.weight_decay, 0, kNoLimit);
+  if (!options.decays) throw ValueError(text(name_, ": decays is an empty function"));
+  for (std::size_t i = 0; i < options.groups.size(); ++i) {
+    const ParameterGroup& group = options.groups[i];
+    check_range("lr of a group", group.lr, 0, kNoLimit);
+    check_range("weight_decay of a group", group.weight_decay.value_or(0), 0, kNoLimit);
+    if (!group.holds)
+      throw ValueError(
+          text(name_, ": groups: the holds of ", name_of(group, i), " is an empty function"));
+  }
+}
+
+void Optimizer::check_owners(const ParameterGroups& groups, const std::vector<bool>& owns) const {
+  const auto idle = std::ranges::find(owns, false);
+  if (idle == owns.end()) return;
+  const auto i = static_cast<std::size_t>(idle - owns.begin());
+  const std::string name = name_of(groups[i], i);
+  if (std::ranges::any_of(parameters_, groups[i].holds))
+    throw ValueError(
+        text(name_, ": groups: all that ", name, " holds belongs to groups before it"));
+  throw ValueError(text(name_, ": groups: ", name, " holds no parameter"));
 }
 
 void Optimizer::step() {

@@ -27,6 +27,7 @@ struct ParameterGroup {
   ParameterRule holds;  ///< which they are; a parameter belongs to the first group that holds it
   double lr = 1;        ///< times the optimizer's
   std::optional<double> weight_decay = {};  ///< instead of the optimizer's, whatever its rule says
+  std::string pattern = {};                 ///< for messages: how `holds` was written; may be empty
 };
 using ParameterGroups = std::vector<ParameterGroup>;
 
@@ -75,7 +76,7 @@ class Optimizer {
 
   /// A parameter listed twice counts once. Throws GraphError for a constant or the output of an op,
   /// and if two of them share their values but not their gradient, and ValueError for a bad lr or
-  /// weight_decay.
+  /// weight_decay, an empty rule, and a group to which no parameter belongs.
   Optimizer(std::string_view name, Parameters parameters, const OptimizerOptions& options,
             const Kept& kept);
   /// The same for all parameters.
@@ -87,6 +88,9 @@ class Optimizer {
   void check_range(std::string_view option, double value, double low, double high) const;
 
  private:
+  void check_options(const OptimizerOptions& options) const;
+  /// Throws ValueError for the first group that is no parameter's own.
+  void check_owners(const ParameterGroups& groups, const std::vector<bool>& owns) const;
   virtual void update(Slot& slot, const Tensor& gradient) = 0;
 
   std::string name_;
