@@ -76,12 +76,12 @@ class Writing : public Task {
   CharacterTokenizer tokenizer_{"abcdefgh>."};
 };
 
-EncoderDecoder small_model(const Task& task) {
+EncoderDecoder small_model(const Task& task, std::int64_t heads) {
   Rng rng(1);
   return EncoderDecoder({.vocabulary = task.vocabulary(),
                          .context = kLength + 1,
                          .layers = 1,
-                         .heads = 2,
+                         .heads = heads,
                          .d_model = 32},
                         rng);
 }
@@ -103,7 +103,7 @@ std::vector<std::int64_t> written(const EncoderDecoder& model, const Batch& batc
 TEST(EncoderDecoder, LearnsToCopyAndToReverseWhatItReads) {
   for (const bool reversed : {false, true}) {
     const Writing task(reversed, reversed ? 1 : 0);
-    const EncoderDecoder model = small_model(task);
+    const EncoderDecoder model = small_model(task, 1);
     AdamW optimizer(parameters(model), {.lr = 3e-3, .weight_decay = 0.01});
     Trainer trainer(trainable(model), task, optimizer,
                     {.steps = 400, .schedule = {.lr = 3e-3}, .clip = 1}, Rng(1));
@@ -111,7 +111,7 @@ TEST(EncoderDecoder, LearnsToCopyAndToReverseWhatItReads) {
     ASSERT_TRUE(found);
     EXPECT_EQ(found->rows, kHeldOut);
     EXPECT_EQ(found->exact_match, 1);
-    EXPECT_GE(found->alignment, 0.85) << (reversed ? "reverse" : "copy");
+    EXPECT_GE(found->alignment, 0.9) << (reversed ? "reverse" : "copy");
 
     const NoGrad quiet;
     const Batch batch = task.held_out(0, kHeldOut);
@@ -123,7 +123,7 @@ TEST(EncoderDecoder, LearnsToCopyAndToReverseWhatItReads) {
 TEST(EncoderDecoder, IsAlignedWhereItLooksAtTheMemoryAndNowhereElse) {
   for (const std::int64_t padding : {0, 1}) {
     const Writing task(false, padding);
-    const EncoderDecoder model = small_model(task);
+    const EncoderDecoder model = small_model(task, 2);
     const Batch batch = task.held_out(0, 3);
     const Answers answers = look(model, batch);
     EXPECT_EQ(answers.logits.shape(), Shape({3, kLength, task.vocabulary()}));
