@@ -5,6 +5,12 @@
 
 namespace heed {
 
+std::span<const std::int64_t> row_of(const Tokens& ids, std::int64_t row) {
+  if (row < 0 || row >= ids.dim(0)) throw IndexError(text("row ", row, " of ", ids.dim(0)));
+  const auto width = static_cast<std::size_t>(ids.dim(1));
+  return ids.data().subspan(static_cast<std::size_t>(row) * width, width);
+}
+
 Row next_token_row(std::span<const std::int64_t> ids, std::int64_t first) {
   if (ids.empty()) throw ShapeError("a row of no ids");
   Row row{.inputs = {ids.begin(), ids.end() - 1}, .targets = {ids.begin() + 1, ids.end()}};

@@ -18,6 +18,9 @@ struct Batch {
   Tokens memory = {};  ///< (B, S): what an encoder reads; undefined for a decoder alone
 };
 
+/// Row `row` of (B, T) ids. Throws IndexError unless there is one.
+std::span<const std::int64_t> row_of(const Tokens& ids, std::int64_t row);
+
 /// One row of a batch.
 struct Row {
   std::vector<std::int64_t> inputs;   ///< T ids

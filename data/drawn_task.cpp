@@ -1,24 +1,41 @@
+#include <heed/autograd/error.h>
 #include <heed/data/drawn_task.h>
 
 #include <algorithm>
 #include <utility>
 
 namespace heed {
+namespace {
+
+constexpr std::int64_t kMostRepeats = 10'000;  // in a row, and there is nothing new to draw
+
+}  // namespace
 
 void DrawnTask::hold_out(std::int64_t count, Rng rng) {
+  if (count < 1)
+    throw ValueError(text("hold_out: ", count, " rows are asked for: it must be at least 1"));
   Rng unused = rng;
   const std::ptrdiff_t length = std::ssize(draw(unused).inputs);
-  while (std::ssize(held_out_) < count) {
+  for (std::int64_t repeats = 0; std::ssize(held_out_) < count; ++repeats) {
+    if (repeats == kMostRepeats)
+      throw ValueError(text("hold_out: ", count, " rows are asked for, but only ",
+                            std::ssize(held_out_), " different ones were found"));
     Row row = draw_held_out(rng);
-    if (known_.emplace(row.inputs.begin(), row.inputs.begin() + length).second)
-      held_out_.push_back(std::move(row));
+    if (!known_.emplace(row.inputs.begin(), row.inputs.begin() + length).second) continue;
+    held_out_.push_back(std::move(row));
+    repeats = 0;
   }
 }
 
 Batch DrawnTask::sample(std::int64_t rows, Rng& rng) const {
   const auto draw_new = [&] {
     Row row = draw(rng);
-    while (known_.contains(row.inputs)) row = draw(rng);
+    for (std::int64_t repeats = 1; known_.contains(row.inputs); ++repeats) {
+      if (repeats == kMostRepeats)
+        throw ValueError(text("sample: with ", std::ssize(held_out_),
+                              " rows held out no other was found to train on"));
+      row = draw(rng);
+    }
     return row;
   };
   Row row = draw_new();

@@ -8,7 +8,8 @@
 namespace heed {
 
 /// A task whose rows are drawn at random. The first draws, made from a seed alone, are held out;
-/// what sample() draws is drawn anew where its inputs are those of a held-out row.
+/// what sample() draws is drawn anew where its inputs are those of a held-out row. Throws
+/// ValueError if it finds no other.
 class DrawnTask : public Task {
  public:
   Batch sample(std::int64_t rows, Rng& rng) const override;
@@ -22,7 +23,8 @@ class DrawnTask : public Task {
   /// shows how a model does beyond the length it has seen. Rows that begin alike are then the same.
   virtual Row draw_held_out(Rng& rng) const { return draw(rng); }
 
-  /// Holds out `count` rows. To be called once, at the end of the constructor.
+  /// Holds out `count` rows. To be called once, at the end of the constructor. Throws ValueError if
+  /// count < 1, or if fewer different rows are found.
   void hold_out(std::int64_t count, Rng rng);
 
  private:

@@ -59,6 +59,8 @@ struct TaskInfo {
   bool takes_file = false;
   /// A row is a piece of something that goes on, and not a question with its answer.
   bool open_ended = false;
+  /// A target says something of the row so far, and is not what comes next in it.
+  bool labels = false;
   std::string end = {};  ///< after this text an answer has ended; empty if it fills the context
   Recipe recipe = {};
   std::vector<TaskOption> options = {};  ///< of its own

@@ -29,9 +29,10 @@ std::optional<std::string> nearest_name(std::string_view word, std::span<const s
   std::optional<std::string> nearest;
   std::size_t least = 0;
   for (const std::string& name : known) {
+    const auto [shorter, longer] = std::minmax({word.size(), name.size()});
+    if (3 * (longer - shorter) > longer) continue;  // too far by their lengths alone
     const std::size_t distance = edit_distance(word, name);
-    const bool near = 3 * distance <= std::max(word.size(), name.size());
-    if (near && (!nearest || distance < least)) {
+    if (3 * distance <= longer && (!nearest || distance < least)) {
       nearest = name;
       least = distance;
     }

@@ -56,7 +56,8 @@ class Task {
   /// rows < 1.
   virtual Batch sample(std::int64_t rows, Rng& rng) const = 0;
 
-  /// How many rows are held out. They are the same at every call, and sample() never draws one.
+  /// How many rows are held out, at least 1. They are the same at every call, and sample() never
+  /// draws one.
   virtual std::int64_t held_out_rows() const = 0;
   /// Held-out rows `first` to `first + rows - 1`. Throws IndexError unless all of them exist.
   virtual Batch held_out(std::int64_t first, std::int64_t rows) const = 0;

@@ -83,9 +83,7 @@ class AgreementTask : public DrawnTask {
     std::int64_t subject = -1, asks = -1, attractors = 0;
   };
   Sentence read(const Batch& batch, std::int64_t row) const {
-    const auto width = static_cast<std::size_t>(context_);
-    const auto first = static_cast<std::size_t>(row) * width;
-    const auto ids = batch.inputs.data().subspan(first, width);
+    const auto ids = row_of(batch.inputs, row), targets = row_of(batch.targets, row);
     Sentence found;
     for (std::int64_t t = 0; t < context_; ++t) {
       const std::int64_t id = ids[static_cast<std::size_t>(t)];
@@ -93,7 +91,7 @@ class AgreementTask : public DrawnTask {
       if (is_noun(id))
         found.attractors +=
             is_plural(id) != is_plural(ids[static_cast<std::size_t>(found.subject)]);
-      if (batch.targets.data()[first + static_cast<std::size_t>(t)] != kIgnore) found.asks = t;
+      if (targets[static_cast<std::size_t>(t)] != kIgnore) found.asks = t;
     }
     return found;
   }

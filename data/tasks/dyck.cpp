@@ -12,7 +12,7 @@ namespace {
 constexpr std::int64_t kContext = 128, kMostKinds = 4;
 constexpr std::string_view kBrackets = "()[]{}<>";  // ids 2 k and 2 k + 1
 constexpr Option<Whole> kLength{
-    "length", "brackets of a row to train on; held-out rows fill the context", {1, 1024}, 32};
+    "length", "brackets of a row to train on; held-out rows fill the context", {2, 1024}, 32};
 constexpr Option<Whole> kKinds{"kinds", "of brackets", {1, kMostKinds}, 2};
 constexpr Option<Whole> kDepth{"depth", "most brackets open at once", {1, 32}, 4};
 
@@ -30,7 +30,7 @@ class DyckTask : public DrawnTask {
       throw ValueError(
           text("dyck: context = ", context_, ": it must be at least ", length_, ", the length"));
     if (kinds_ == 1 && depth_ == 1)
-      throw ValueError("dyck: of one kind and depth there is but one row");
+      throw ValueError("dyck: kinds = 1 and depth = 1: there is but one row, so one must be more");
     // At least every second bracket is drawn from two.
     hold_out(held_out_count(2, length_ / 2), Rng(options.seed).stream("dyck held out"));
   }
@@ -40,13 +40,12 @@ class DyckTask : public DrawnTask {
 
   /// Who predicts a closing bracket looks at the one that it closes.
   std::vector<Cell> alignment(const Batch& batch, std::int64_t row) const override {
-    const auto width = static_cast<std::size_t>(batch.inputs.dim(1));
-    const auto ids = batch.inputs.data().subspan(static_cast<std::size_t>(row) * width, width);
+    const auto ids = row_of(batch.inputs, row), targets = row_of(batch.targets, row);
     std::vector<Cell> cells;
     std::vector<std::int64_t> open;
-    for (std::size_t t = 0; t + 1 < width; ++t) {
+    for (std::size_t t = 0; t < ids.size() && targets[t] != kIgnore; ++t) {
       follow(open, ids[t], static_cast<std::int64_t>(t));
-      if (!opens(ids[t + 1]))
+      if (!opens(targets[t]))
         cells.push_back({.query = static_cast<std::int64_t>(t), .key = open.back()});
     }
     return cells;
@@ -158,10 +157,13 @@ right order, at most 4 of them open at once; each position has to predict what f
 Whether a bracket opens or closes is chance. But which kind may close is that of the last
 one still open, wherever it stands: "closing right" says how often the likeliest closing
 bracket is the right one, "legal mass" how much probability stands on what may follow.
-Held-out rows have 128 brackets; what is "beyond" is past the length of the training.)",
+Held-out rows have 128 brackets; what is "beyond" is past the length of the training.
+Learned positions beyond that length are never trained: for what is beyond, see
+--positions rotary, alibi or none.)",
       .citation =
           "Hewitt et al. 2020, RNNs can generate bounded hierarchical languages with optimal "
           "memory, arXiv:2010.07515; Yao et al. 2021, arXiv:2105.11115",
+      .open_ended = true,
       .recipe = {.layers = 2,
                  .heads = 2,
                  .d_model = 32,

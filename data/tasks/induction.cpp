@@ -31,9 +31,7 @@ class InductionTask : public DrawnTask {
 
   /// A letter that has come before looks at the one that followed it then.
   std::vector<Cell> alignment(const Batch& batch, std::int64_t row) const override {
-    const auto width = static_cast<std::size_t>(context_);
-    const auto first = static_cast<std::size_t>(row) * width;
-    const auto targets = batch.targets.data().subspan(first, width);
+    const auto targets = row_of(batch.targets, row);
     std::vector<std::int64_t> asked;
     for (std::int64_t t = 0; t < context_; ++t)
       if (targets[static_cast<std::size_t>(t)] != kIgnore) asked.push_back(t);

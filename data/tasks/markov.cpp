@@ -167,6 +167,7 @@ other falls towards 0.)",
       .citation =
           "Edelman et al. 2024, The Evolution of Statistical Induction Heads, "
           "arXiv:2402.11004",
+      .open_ended = true,
       .recipe = {.layers = 2,
                  .heads = 1,
                  .d_model = 16,

@@ -20,6 +20,16 @@ std::vector<std::string> words_of(std::int64_t modulus) {
   return words;
 }
 
+/// Throws ValueError unless there are some to train on, and some to hold out.
+std::int64_t held_out_of(std::int64_t modulus, double fraction) {
+  const std::int64_t all = modulus * modulus;
+  const std::int64_t held_out = std::llround((1 - fraction) * static_cast<double>(all));
+  if (held_out < 1 || held_out >= all)
+    throw ValueError(text("modular: fraction = ", written(fraction), ": of ", all, " pairs ",
+                          held_out, " would be held out: some are needed on either side"));
+  return held_out;
+}
+
 /// a b = c with c = (a + b) mod p; T = 3, and only the last position asks.
 class ModularTask : public CountedTask {
  public:
@@ -41,8 +51,7 @@ class ModularTask : public CountedTask {
 
  private:
   ModularTask(std::int64_t modulus, double fraction, Rng rng)
-      : CountedTask(modulus * modulus,
-                    std::llround((1 - fraction) * static_cast<double>(modulus * modulus)), rng),
+      : CountedTask(modulus * modulus, held_out_of(modulus, fraction), rng),
         modulus_(modulus),
         tokenizer_(words_of(modulus)) {}
 

@@ -5,7 +5,6 @@
 #include <heed/data/tasks/tasks.h>
 
 #include <algorithm>
-#include <cmath>
 
 namespace heed {
 namespace {
@@ -27,8 +26,6 @@ class ParityTask : public DrawnTask {
 
   std::int64_t context() const override { return context_; }
   const Tokenizer& tokenizer() const override { return tokenizer_; }
-
-  std::vector<Baseline> baselines() const override { return {{"uniform", std::log(2.)}}; }
 
   /// The share of right answers beyond the length of the training.
   std::vector<Figure> figures(const Batch& batch, const Answers& answers) const override {
@@ -74,10 +71,13 @@ TaskInfo parity_task() {
 is odd. A single bit changes every answer after it, so that nothing can be said from a
 part of the row. Attention learns this for the length it has seen and, as a rule, fails
 beyond it. Held-out rows have 64 bits: loss and accuracy are of the first 16, and
-"accuracy beyond" is of the rest, where one half is what chance gives.)",
+"accuracy beyond" is of the rest, where one half is what chance gives. Learned positions
+beyond the first 16 are never trained: for the rest, see --positions rotary, alibi or
+none.)",
       .citation =
           "Hahn 2020, Theoretical Limitations of Self-Attention in Neural Sequence Models, "
           "arXiv:1906.06755",
+      .labels = true,
       .recipe = {.layers = 2,
                  .heads = 4,
                  .d_model = 64,

@@ -21,13 +21,29 @@ std::vector<std::string> words_of(std::int64_t vocabulary) {
   return words;
 }
 
+/// Throws ValueError if it is odd.
+std::int64_t half_of(std::int64_t vocabulary) {
+  if (vocabulary % 2 != 0)
+    throw ValueError(text("recall: vocabulary = ", vocabulary,
+                          ": it must be even, half of it keys and half values"));
+  return vocabulary / 2;
+}
+
+/// Half of the ways to give `pairs` of them, at most 1,000: (half! / (half - pairs)!)^2 / 2.
+std::int64_t held_out_of(std::int64_t half, std::int64_t pairs) {
+  constexpr std::int64_t kMost = 1000;
+  std::int64_t all = 1;
+  for (std::int64_t i = 0; i < pairs && all < 2 * kMost; ++i) all *= (half - i) * (half - i);
+  return std::min(kMost, all / 2);
+}
+
 /// P pairs of a key and its value; after them, among noise, each key once more, and its value.
 class RecallTask : public DrawnTask {
  public:
   explicit RecallTask(const TaskOptions& options)
       : context_(options.context.value_or(kContext)),
         pairs_(kPairs.of(options)),
-        half_(kVocabulary.of(options) / 2),
+        half_(half_of(kVocabulary.of(options))),
         tokenizer_(words_of(2 * half_)) {
     if (context_ < 4 * pairs_)
       throw ValueError(text("recall: context = ", context_, ": it must be at least ", 4 * pairs_,
@@ -35,7 +51,7 @@ class RecallTask : public DrawnTask {
     if (half_ <= pairs_)
       throw ValueError(text("recall: vocabulary = ", 2 * half_, ": it must be above ", 2 * pairs_,
                             ", twice the pairs"));
-    hold_out(1000, Rng(options.seed).stream("recall held out"));
+    hold_out(held_out_of(half_, pairs_), Rng(options.seed).stream("recall held out"));
   }
 
   std::int64_t context() const override { return context_; }
@@ -43,8 +59,7 @@ class RecallTask : public DrawnTask {
 
   /// The key that asks looks at the value that was given.
   std::vector<Cell> alignment(const Batch& batch, std::int64_t row) const override {
-    const auto width = static_cast<std::size_t>(context_);
-    const auto ids = batch.inputs.data().subspan(static_cast<std::size_t>(row) * width, width);
+    const auto ids = row_of(batch.inputs, row);
     std::vector<Cell> cells;
     for (std::int64_t t = 2 * pairs_; t < context_; ++t)
       for (std::int64_t given = 0; given < 2 * pairs_; given += 2)

@@ -12,7 +12,10 @@ namespace {
 
 constexpr std::int64_t kContext = 64;
 constexpr Option<Real> kHeldOut{
-    "held-out", "share of the different inputs that is not trained on", {1, true}, 0.1};
+    "held-out",
+    "share of the different inputs that is not trained on, at least one row",
+    {1, true},
+    0.1};
 
 using Pairs = std::vector<TextPair>;
 
@@ -59,7 +62,7 @@ class RowsTask : public Task {
   Batch sample(std::int64_t rows, Rng& rng) const override {
     NextTokenRows batch(rows, context_);
     for (std::int64_t i = 0; i < rows; ++i)
-      batch.add(training_[static_cast<std::size_t>(rng.integer(std::ssize(training_)))]);
+      batch.add(row(training_[static_cast<std::size_t>(rng.integer(std::ssize(training_)))]));
     return batch.batch();
   }
 
@@ -68,55 +71,66 @@ class RowsTask : public Task {
     require_held_out(first, rows);
     NextTokenRows batch(rows, context_);
     for (std::int64_t i = first; i < first + rows; ++i)
-      batch.add(held_out_[static_cast<std::size_t>(i)]);
+      batch.add(row(held_out_[static_cast<std::size_t>(i)]));
     return batch.batch();
   }
 
   std::vector<Baseline> baselines() const override {
     std::vector<Baseline> baselines = Task::baselines();
     std::vector<std::int64_t> asked;
-    for (const Row& row : held_out_)
-      std::ranges::copy_if(row.targets, std::back_inserter(asked),
-                           [](std::int64_t id) { return id != kIgnore; });
+    for (const auto& [ids, asks] : held_out_)
+      asked.insert(asked.end(), ids.begin() + asks + 1, ids.end());
     baselines.push_back({"unigram", entropy_of(asked)});
     return baselines;
   }
 
  private:
+  /// A row without what fills it; the id at `asks` is the first that asks.
+  struct Tokenized {
+    std::vector<std::int64_t> ids;
+    std::int64_t asks = 0;
+  };
+
   RowsTask(const Pairs& pairs, const Split& parts, const TaskOptions& options)
       : context_(options.context.value_or(kContext)),
         tokenizer_(make_tokenizer(options, joined(pairs), joined(parts.training))) {
-    for (const TextPair& pair : parts.training) training_.push_back(row(pair));
-    for (const TextPair& pair : parts.held_out) held_out_.push_back(row(pair));
+    for (const TextPair& pair : parts.training) training_.push_back(tokenized(pair));
+    for (const TextPair& pair : parts.held_out) held_out_.push_back(tokenized(pair));
     if (longest_ > context_)
       throw FileError(text(options.file, ", line ", longest_line_, ": the row has ", longest_ + 1,
                            " tokens with its tab and its end; with context ", context_,
                            " it may have ", context_ + 1, ": choose --context ", longest_));
   }
 
-  Row row(const TextPair& pair) {
-    std::vector<std::int64_t> ids;
-    std::int64_t asks = 0;
+  Tokenized tokenized(const TextPair& pair) {
+    Tokenized row;
     for (const std::string_view part : {std::string_view(pair.input), std::string_view("\t"),
                                         std::string_view(pair.target), std::string_view("\n")}) {
-      if (part == "\t") asks = std::ssize(ids);  // the tab asks for the first token of the target
+      if (part == "\t")
+        row.asks = std::ssize(row.ids);  // the tab asks for the first token of the target
       const std::vector<std::int64_t> more = encode(part);
-      ids.insert(ids.end(), more.begin(), more.end());
+      row.ids.insert(row.ids.end(), more.begin(), more.end());
     }
-    const std::int64_t length = std::ssize(ids) - 1;
+    const std::int64_t length = std::ssize(row.ids) - 1;
     if (length > longest_) {
       longest_ = length;
       longest_line_ = pair.line;
     }
-    ids.resize(static_cast<std::size_t>(std::max(length, context_) + 1), ids.back());
-    Row row = next_token_row(ids, asks);
+    return row;
+  }
+
+  Row row(const Tokenized& tokenized) const {
+    std::vector<std::int64_t> ids = tokenized.ids;
+    const std::int64_t length = std::ssize(ids) - 1;
+    ids.resize(static_cast<std::size_t>(context_ + 1), ids.back());
+    Row row = next_token_row(ids, tokenized.asks);
     std::fill(row.targets.begin() + length, row.targets.end(), kIgnore);
     return row;
   }
 
   std::int64_t context_, longest_ = 0, longest_line_ = 0;
   std::unique_ptr<Tokenizer> tokenizer_;
-  std::vector<Row> training_, held_out_;
+  std::vector<Tokenized> training_, held_out_;
 };
 
 }  // namespace

@@ -33,8 +33,7 @@ class SelectiveCopyTask : public DrawnTask {
   const Tokenizer& tokenizer() const override { return tokenizer_; }
 
   std::vector<Cell> alignment(const Batch& batch, std::int64_t row) const override {
-    const auto width = static_cast<std::size_t>(context_);
-    const auto ids = batch.inputs.data().subspan(static_cast<std::size_t>(row) * width, width);
+    const auto ids = row_of(batch.inputs, row);
     std::vector<Cell> cells;
     for (std::int64_t i = 0; i < context_ - payload_; ++i)
       if (ids[static_cast<std::size_t>(i)] < alphabet_)

@@ -37,8 +37,7 @@ class SortTask : public DrawnTask {
   /// stands for all.
   std::vector<Cell> alignment(const Batch& batch, std::int64_t row) const override {
     const auto length = static_cast<std::size_t>(length_);
-    const auto width = static_cast<std::size_t>(context());
-    const auto given = batch.inputs.data().subspan(static_cast<std::size_t>(row) * width, length);
+    const auto given = row_of(batch.inputs, row).first(length);
     std::vector<std::int64_t> places(length);
     for (std::size_t i = 0; i < length; ++i) places[i] = static_cast<std::int64_t>(i);
     std::ranges::stable_sort(places, {},

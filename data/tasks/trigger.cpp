@@ -100,8 +100,7 @@ class TriggerTask : public DrawnTask {
     std::vector<std::int64_t> keys;
   };
   std::vector<Context> contexts(const Batch& batch, std::int64_t row) const {
-    const auto width = static_cast<std::size_t>(context_);
-    const auto ids = batch.inputs.data().subspan(static_cast<std::size_t>(row) * width, width);
+    const auto ids = row_of(batch.inputs, row);
     std::vector<std::vector<std::int64_t>> followed(static_cast<std::size_t>(triggers_));
     std::vector<Context> found;
     for (std::int64_t t = 0; t < context_; ++t) {
@@ -164,6 +163,7 @@ some order.)",
       .citation =
           "Bietti et al. 2023, Birth of a Transformer: A Memory Viewpoint, "
           "arXiv:2306.00802",
+      .open_ended = true,
       .recipe = {.layers = 2,
                  .heads = 1,
                  .d_model = 64,

@@ -91,9 +91,13 @@ class Words {
     std::set<std::size_t> words = {};  // those that have held it
   };
 
+  /// Each pair that join() would find: in aaa the first a a, and not the one that overlaps it.
   void count_pairs(std::size_t w, std::int64_t count) {
     const Ids& ids = words_[w].ids;
+    bool overlaps = false;
     for (std::size_t i = 0; i + 1 < ids.size(); ++i) {
+      overlaps = !overlaps && i > 0 && ids[i - 1] == ids[i] && ids[i] == ids[i + 1];
+      if (overlaps) continue;
       Found& found = pairs_[{ids[i], ids[i + 1]}];
       found.count += count;
       found.words.insert(w);
@@ -210,11 +214,13 @@ std::string BytePairTokenizer::save() const {
 
 BytePairTokenizer parse_byte_pairs(std::string_view saved) {
   const auto take_number = [&saved](char end) {
-    const std::size_t length = std::min(saved.find(end), saved.size());
+    constexpr std::size_t kMostDigits = 19;
+    const std::size_t length = saved.find(end);
+    if (length == std::string_view::npos || length > kMostDigits)
+      throw ValueError("byte pairs: an id is cut off or too long");
     const std::string_view digits = saved.substr(0, length);
     const std::int64_t id = Whole{}.read("byte pairs: id", digits);
-    if (length == saved.size() || written(id) != digits)
-      throw ValueError(text("byte pairs: \"", digits, "\" is no id"));
+    if (written(id) != digits) throw ValueError(text("byte pairs: \"", digits, "\" is no id"));
     saved.remove_prefix(length + 1);
     return id;
   };

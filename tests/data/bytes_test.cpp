@@ -47,8 +47,9 @@ TEST(BytePairTokenizer, StopsWhereNoPairComesTwice) {
   EXPECT_EQ(BytePairTokenizer::of("abcdef", 1000).size(), 256);
   EXPECT_EQ(BytePairTokenizer::of("", 1000).size(), 256);
   EXPECT_EQ(BytePairTokenizer::of("aa aa", 256).size(), 256);
-  EXPECT_EQ(BytePairTokenizer::of("aaaaaa", 1000).save(), "bpe:97 97\n256 256\n")
-      << "six a are three pairs, and two of them one";
+  EXPECT_EQ(BytePairTokenizer::of("aaaaaa", 1000).save(), "bpe:97 97\n")
+      << "six a are three pairs, and one of two such";
+  EXPECT_EQ(BytePairTokenizer::of("aaa", 1000).size(), 256) << "the second a a overlaps the first";
 }
 
 TEST(BytePairTokenizer, KeepsToWordsAndWhiteSpaceApart) {
@@ -91,6 +92,9 @@ TEST(BytePairTokenizer, DamagedSaveIsRefused) {
     EXPECT_THAT(message_of<FileError>([&] { load_tokenizer(saved); }), HasSubstr("tokenizer"))
         << saved;
   }
+  for (const std::string& saved : {std::string(100'000, '1'), std::string(20, '1') + " 98\n"})
+    EXPECT_THAT(message_of<FileError>([&] { load_tokenizer("bpe:" + saved); }),
+                HasSubstr("byte pairs: an id is cut off or too long"));
 }
 
 RC_GTEST_PROP(BytePairTokenizer, AnyTextSurvivesLearningSavingAndLoading, ()) {

@@ -73,7 +73,8 @@ TEST(Modular, TakesItsModulusAndFraction) {
   const auto task = make_task("modular", {.chosen = {{"modulus", "5"}, {"fraction", "0.6"}}});
   EXPECT_EQ(task->vocabulary(), 6);
   EXPECT_EQ(task->held_out_rows(), 10);
-  EXPECT_THAT(refused("modular", {.chosen = {{"fraction", "0"}}}), HasSubstr("would be held out"));
+  EXPECT_THAT(refused("modular", {.chosen = {{"fraction", "0"}}}),
+              HasSubstr("modular: fraction = 0: of 3481 pairs 3481 would be held out"));
   EXPECT_THAT(refused("modular", {.chosen = {{"fraction", "1"}}}), HasSubstr("fraction = 1"));
   EXPECT_THAT(refused("modular", {.chosen = {{"modulus", "2"}}}), HasSubstr("modulus = 2"));
   EXPECT_THAT(refused("modular", {.context = 4}), HasSubstr("modular: context = 4"));
@@ -201,6 +202,26 @@ TEST(Trigger, OneLetterFollowsATriggerThroughoutARow) {
   for (const auto& [letter, after] : successors) EXPECT_EQ(after.size(), 4u) << letter;
   EXPECT_NEAR(triggers / letters, 0.2, 0.02);
   EXPECT_THAT(refused("trigger", {.context = 7}), HasSubstr("trigger: context = 7"));
+}
+
+// Counted anew: 20 letters may follow a trigger; after a letter comes in one case of five one of 4
+// triggers, else one of 4 letters.
+TEST(Trigger, BaselinesAreThoseOfTheHeldOutRows) {
+  const auto task = make_task("trigger");
+  double bigram = 0, bayes = 0, count = 0;
+  for (const auto& row : whole_rows(task->held_out(0, task->held_out_rows()))) {
+    std::set<std::int64_t> seen;
+    for (std::size_t t = 0; t + 1 < row.size(); ++t) {
+      const bool trigger = row[t] >= 20;
+      const double loss = -std::log(trigger ? 0.05 : row[t + 1] >= 20 ? 0.2 / 4 : 0.8 / 4);
+      bigram += loss;
+      if (!trigger || seen.insert(row[t]).second) bayes += loss;
+      ++count;
+    }
+  }
+  const auto baselines = task->baselines();
+  EXPECT_NEAR(baselines.at(1).loss, bigram / count, 1e-9);
+  EXPECT_NEAR(baselines.at(2).loss, bayes / count, 1e-9);
 }
 
 TEST(Trigger, MeasuresWhereBothLayersLook) {

@@ -82,7 +82,7 @@ TEST(Sort, SaysTheDigitsInOrder) {
   EXPECT_THAT(refused("sort", {.context = 1}), HasSubstr("context = 1"));
 }
 
-// Of 6 digits among 10, by chance 2 rows in 10,000 have at most two different ones.
+// Of 6 digits among 10, by chance 7 rows in 100 have at most three different ones.
 TEST(Sort, DrawsManyRepeats) {
   const auto task = make_task("sort", {.chosen = {{"digits", "10"}}});
   Rng rng(2);
@@ -145,6 +145,20 @@ TEST(Recall, AsksForWhatWasGiven) {
   expect_targets_in_cells(*task, 4);
   EXPECT_THAT(refused("recall", {.context = 15}), HasSubstr("recall: context = 15"));
   EXPECT_THAT(refused("recall", {.chosen = {{"vocabulary", "8"}}}), HasSubstr("vocabulary = 8"));
+  EXPECT_THAT(refused("recall", {.chosen = {{"vocabulary", "255"}}}),
+              HasSubstr("recall: vocabulary = 255: it must be even"));
+}
+
+// 2 keys and 2 values make 4 pairs.
+TEST(Recall, HoldsOutHalfOfTheFewRowsThatThereAre) {
+  const auto held_out = [](std::int64_t context, std::string pairs, std::string vocabulary) {
+    return make_task("recall",
+                     {.context = context, .chosen = {{"pairs", pairs}, {"vocabulary", vocabulary}}})
+        ->held_out_rows();
+  };
+  EXPECT_EQ(held_out(4, "1", "4"), 2);
+  EXPECT_EQ(held_out(8, "2", "6"), 18) << "3 x 2 keys with as many values";
+  EXPECT_EQ(held_out(64, "4", "256"), 1000);
 }
 
 TEST(SelectiveCopy, SaysWhatIsNotNoise) {
@@ -205,16 +219,30 @@ TEST(Dyck, ClosesInTheRightOrderAndNoDeeper) {
       deepest = std::max(deepest, open.size());
     }
     EXPECT_EQ(targets.substr(0, 31), inputs.substr(1, 31)) << "and then one more";
+    EXPECT_EQ(targets.substr(32), dots(inputs.size() - 32));
   }
   EXPECT_EQ(deepest, 3u);
   EXPECT_THAT(refused("dyck", {.context = 31}), HasSubstr("dyck: context = 31"));
-  EXPECT_THAT(refused("dyck", {.chosen = {{"kinds", "1"}, {"depth", "1"}}}), HasSubstr("one row"));
+  EXPECT_THAT(refused("dyck", {.chosen = {{"kinds", "1"}, {"depth", "1"}}}),
+              HasSubstr("dyck: kinds = 1 and depth = 1: there is but one row"));
+  EXPECT_THAT(refused("dyck", {.chosen = {{"length", "1"}}}), HasSubstr("length = 1"));
 }
 
-// Depth 1: an opening bracket of two kinds, then the one that closes it.
+TEST(Dyck, LooksAtTheBracketThatIsClosedWithinTheLength) {
+  const auto task = make_task("dyck", {.context = 6, .chosen = {{"length", "4"}}});
+  const Batch batch = {.inputs = tokens({0, 2, 3, 1, 0, 1}, {1, 6}),  // ([])()
+                       .targets = tokens({2, 3, 1, 0, -100, -100}, {1, 6})};
+  EXPECT_THAT(task->alignment(batch, 0), ElementsAre(Cell{1, 1}, Cell{2, 0}));
+}
+
+// Depth 1: an opening bracket of two kinds, then the one that closes it. Depth 2 and one kind:
+// after the first there are two ways to go on, and then but one.
 TEST(Dyck, BayesIsExact) {
   const auto task = make_task("dyck", {.chosen = {{"depth", "1"}}});
   EXPECT_NEAR(task->baselines().at(1).loss, std::log(2) / 2, 1e-12);
+  const auto deeper =
+      make_task("dyck", {.chosen = {{"depth", "2"}, {"kinds", "1"}, {"length", "2"}}});
+  EXPECT_NEAR(deeper->baselines().at(1).loss, std::log(2) / 2, 1e-12);
 }
 
 TEST(Dyck, MeasuresClosingBracketsAndLegalMass) {

@@ -7,6 +7,8 @@
 
 #include <algorithm>
 
+#include "support.h"
+
 namespace heed {
 namespace {
 
@@ -34,8 +36,7 @@ class Echo : public Task {
     return batch.batch();
   }
   std::vector<Cell> alignment(const Batch& batch, std::int64_t row) const override {
-    const auto ids = batch.inputs.data().subspan(static_cast<std::size_t>(row * context()),
-                                                 static_cast<std::size_t>(context()));
+    const auto ids = row_of(batch.inputs, row);
     const std::int64_t separator = std::ranges::find(ids, encode("=")[0]) - ids.begin();
     std::vector<Cell> cells;
     for (std::int64_t i = 0; i < separator; ++i) cells.push_back({separator + i, i});
@@ -88,6 +89,31 @@ TEST(UserTask, CellsDifferFromRowToRow) {
 TEST(UserTask, HeldOutRowsAreCheckedByTheBase) {
   EXPECT_THROW(Echo().held_out(7, 2), IndexError);
   EXPECT_EQ(Echo().held_out(7, 1).inputs.shape(), Shape({1, 9}));
+}
+
+// One of three letters, and then an end: there are only three rows.
+class Letter : public DrawnTask {
+ public:
+  explicit Letter(std::int64_t held_out) { hold_out(held_out, Rng(0)); }
+  std::int64_t context() const override { return 1; }
+  const Tokenizer& tokenizer() const override { return tokenizer_; }
+
+ private:
+  Row draw(Rng& rng) const override { return next_token_row(std::vector{rng.integer(3), kEnd}); }
+
+  static constexpr std::int64_t kEnd = 3;
+  CharacterTokenizer tokenizer_{"abc."};
+};
+
+TEST(UserTask, HoldsOutNoMoreDifferentRowsThanItDraws) {
+  EXPECT_EQ(Letter(2).held_out_rows(), 2);
+  EXPECT_EQ(message_of<ValueError>([] { Letter(5); }),
+            "hold_out: 5 rows are asked for, but only 3 different ones were found");
+  EXPECT_EQ(message_of<ValueError>([] { Letter(0); }),
+            "hold_out: 0 rows are asked for: it must be at least 1");
+  Rng rng(1);
+  EXPECT_EQ(message_of<ValueError>([&] { Letter(3).sample(1, rng); }),
+            "sample: with 3 rows held out no other was found to train on");
 }
 
 // The decoder says backwards what the encoder reads: memory abc. with its padding hidden, inputs

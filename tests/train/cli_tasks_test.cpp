@@ -1,6 +1,7 @@
 // The program from outside: tasks with options and figures of their own, and the user's own rows.
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "cli_support.h"
@@ -62,6 +63,28 @@ TEST(TaskOptions, AreInTheHelpOfTheirTask) {
               AllOf(HasSubstr("--fraction"), HasSubstr("--alphabet")));
 }
 
+TEST(TaskOptions, AreThoseOfTheTaskAndNotOfAFileThatIsCalledLikeOne) {
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"train", "rows", "sort", "--help"},
+        {"train", "--out", "sort", "rows", "--help"},
+        {"train", "--config", "sort", "rows", "--help"}})
+    EXPECT_THAT(run_heed(words).out, AllOf(HasSubstr("--held-out"), Not(HasSubstr("--digits"))));
+}
+
+TEST(Next, SuggestsAPromptWhereSomethingGoesOn) {
+  const auto next = [](const std::string& task) {
+    const TemporaryFolder folder;
+    std::vector<std::string> words = step({task});
+    words.pop_back();  // --json
+    const std::string out = run_heed(words, {.folder = folder.path()}).out;
+    return out.substr(std::min(out.find("Next:"), out.size()));
+  };
+  EXPECT_THAT(next("parity"), AllOf(HasSubstr(" eval "), Not(HasSubstr("sample"))));
+  const std::string markov = next("markov");
+  const std::string prompt = markov.substr(markov.find("--prompt ") + 9);
+  EXPECT_EQ(prompt.find('\n'), 26u) << "a quarter of 100 states, and one";
+}
+
 TEST(Figures, AreReportedByTrainAndEval) {
   const TemporaryFolder folder;
   const Start start{.folder = folder.path()};
@@ -76,6 +99,15 @@ TEST(Figures, AreReportedByTrainAndEval) {
     EXPECT_EQ(metrics.back()[name], result[name]) << name;
   }
   EXPECT_THAT(run_heed({"eval", "runs"}, start).out, HasSubstr(", previous token 0."));
+}
+
+TEST(Figures, ThatMeasuredNothingAreNotShown) {
+  const TemporaryFolder folder;
+  std::vector<std::string> words = step({"parity", "--context", "16"});
+  words.pop_back();  // --json
+  const Outcome trained = run_heed(words, {.folder = folder.path()});
+  ASSERT_EQ(trained.code, 0) << trained.err;
+  EXPECT_THAT(trained.out, AllOf(HasSubstr("loss"), Not(HasSubstr("nan"))));
 }
 
 TEST(OwnRows, AreLearntAndAnswered) {

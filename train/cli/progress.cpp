@@ -34,6 +34,7 @@ std::string describe(const Evaluation& evaluation) {
   if (!std::isnan(evaluation.alignment))
     text += fmt::format(", alignment {:.2f}", evaluation.alignment);
   for (const Figure& figure : evaluation.figures) {
+    if (figure.count == 0) continue;
     std::string name = figure.name;
     std::ranges::replace(name, '_', ' ');
     text += fmt::format(", {} {:.4f}", name, figure.value());

@@ -38,8 +38,8 @@ TrainerOptions trainer_options(const Settings& settings) {
           .measure_every = kMeasureEvery};
 }
 
-/// Something to continue: a held-out row up to its first target or, where that is the whole row,
-/// the longest word in it.
+/// Something to continue: a held-out row up to its first target or, where that is the first id, the
+/// longest word in it; of a row that is but one word, a quarter of what is asked for.
 std::string example_prompt(const Task& task) {
   const Batch batch = task.held_out(0, 1);
   const auto inputs = batch.inputs.data(), targets = batch.targets.data();
@@ -50,7 +50,9 @@ std::string example_prompt(const Task& task) {
   std::string longest;
   for (std::string word; words >> word;)
     if (word.size() > longest.size()) longest = word;
-  return longest;
+  if (longest.size() < task.decode(inputs).size()) return longest;
+  const auto all = std::ranges::count_if(targets, [](auto id) { return id != kIgnore; });
+  return task.decode(inputs.first(static_cast<std::size_t>(all) / 4 + 1));
 }
 
 /// One training, from the folder it writes into to its last line.
@@ -186,8 +188,11 @@ class Session {
                                  100 * *most_accurate_));
     if (options_.one_of_many) return;
     if (!progress_.watched()) draw_heads();
-    out.line(fmt::format("\nNext:\n  {0} sample {1} --prompt {2}\n  {0} eval {1}", command_name(),
-                         shell_word(path), shell_word(example_prompt(task_))));
+    out.line("\nNext:");
+    if (!find_task(settings_.task).labels)
+      out.line(fmt::format("  {} sample {} --prompt {}", command_name(), shell_word(path),
+                           shell_word(example_prompt(task_))));
+    out.line(fmt::format("  {} eval {}", command_name(), shell_word(path)));
     if (!options_.watch)
       out.line(fmt::format("  {} train --config {} --watch", command_name(),
                            shell_word(run_.config().string())));

@@ -69,10 +69,16 @@ int train(const Arguments& arguments) {
 
 std::string shown(const std::string& value) { return value.empty() ? "none" : value; }
 
-/// The task that is named: its defaults and options are those of --help.
+/// The task that is named first: its defaults and options are those of --help.
 const TaskInfo* task_among(const std::vector<std::string>& words) {
-  for (const TaskInfo& info : tasks())
-    if (std::ranges::find(words, info.name) != words.end()) return &info;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (words[i] == "--out" || words[i] == "--config") {
+      ++i;  // a name of a folder or file
+      continue;
+    }
+    const auto found = std::ranges::find(tasks(), words[i], &TaskInfo::name);
+    if (found != tasks().end()) return &*found;
+  }
   return nullptr;
 }
 
