@@ -1,5 +1,6 @@
 // The program from outside: what it does with good and bad command lines.
 #include <gmock/gmock.h>
+#include <heed/train/cli/output.h>
 
 #include <filesystem>
 
@@ -177,6 +178,13 @@ TEST(CommandLine, RefusesConfigFilesByLine) {
 }
 
 // ---- what it tells of itself
+
+TEST(CommandLine, WordsCanBeTypedIntoAShell) {
+  EXPECT_EQ(cli::shell_word("runs/copy"), "runs/copy");
+  EXPECT_EQ(cli::shell_word("it's"), "'it'\\''s'");
+  EXPECT_EQ(cli::shell_word("1+1\t"), "$'1+1\\t'") << "a tab would complete a file name";
+  EXPECT_EQ(cli::shell_word("\\'\x1b"), "$'\\\\\\'\\x1b'");
+}
 
 TEST(CommandLine, HelpNamesEverySettingWithItsDefault) {
   const Outcome found = run_heed({"train", "copy", "--help"});

@@ -96,11 +96,12 @@ int import_run(const Arguments& arguments) {
   } catch (const FileError& failed) {
     throw WriteError(failed.what());
   }
-  if (arguments.json)
+  if (arguments.json) {
     out.raw(json_line({{"event", "import"}, {"file", arguments.from}, {"run", made}}));
-  else
-    out.line(fmt::format("{} is now the run {}. Next:\n  {} eval {}", arguments.from, made,
-                         command_name(), shell_word(made)));
+  } else {
+    out.line(fmt::format("{} is now the run {}. Next:", arguments.from, made));
+    out.command("eval " + shell_word(made));
+  }
   return kOk;
 }
 

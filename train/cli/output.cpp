@@ -46,6 +46,10 @@ void Output::raw(std::string_view content) const {
   }
 }
 
+void Output::command(std::string_view arguments) const {
+  raw("  " + command_name() + " " + std::string(arguments));
+}
+
 void Output::lines(const Lines& drawn) const {
   for (const std::string& line : drawn) raw(line);
 }
@@ -76,8 +80,20 @@ std::string shell_word(std::string_view word) {
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./+:,=@%";
   if (!word.empty() && word.find_first_not_of(kPlain) == std::string_view::npos)
     return std::string(word);
-  std::string quoted = "'";
-  for (char c : word) quoted += c == '\'' ? "'\\''" : std::string(1, c);
+  const auto is_control = [](char c) { return static_cast<unsigned char>(c) < ' ' || c == 127; };
+  if (std::ranges::none_of(word, is_control)) {
+    std::string quoted = "'";
+    for (char c : word) quoted += c == '\'' ? "'\\''" : std::string(1, c);
+    return quoted + "'";
+  }
+  std::string quoted = "$'";
+  for (char c : word)
+    if (c == '\t')
+      quoted += "\\t";
+    else if (is_control(c))
+      quoted += fmt::format("\\x{:02x}", c);
+    else
+      quoted += c == '\'' || c == '\\' ? std::string("\\") + c : std::string(1, c);
   return quoted + "'";
 }
 

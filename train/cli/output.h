@@ -37,6 +37,9 @@ class Output {
   void line(std::string_view content) const;
   /// The same without wrapping, for what is already as wide as it may be, or for programs.
   void raw(std::string_view content) const;
+  /// A command of this program to be typed, `arguments` behind its name: never broken, so that it
+  /// can be copied from a terminal.
+  void command(std::string_view arguments) const;
   void lines(const Lines& drawn) const;
   int descriptor() const { return descriptor_; }
 
@@ -54,7 +57,7 @@ Lines wrap(std::string_view content, int width);
 std::string command_name();
 void set_command_name(std::string_view called_as);
 
-/// For a shell: in single quotes if it has to be.
+/// For a shell: in quotes if it has to be, with control characters as bash writes them, $'a\tb'.
 std::string shell_word(std::string_view word);
 
 /// 1 step, 2 steps

@@ -155,10 +155,10 @@ class Session {
       out.raw(json_line(
           {{"event", "interrupted"}, {"task", settings_.task}, {"steps", steps}, {"run", path}}));
     err.line(
-        fmt::format("heed: interrupted; the weights after step {} are saved. Go on with\n"
-                    "  {} eval {}\nor train again from the start:\n  {} train --config {}",
-                    steps, command_name(), shell_word(path), command_name(),
-                    shell_word(run_.config().string())));
+        fmt::format("heed: interrupted; the weights after step {} are saved. Go on with", steps));
+    err.command("eval " + shell_word(path));
+    err.line("or train again from the start:");
+    err.command("train --config " + shell_word(run_.config().string()));
     return kInterrupted;
   }
 
@@ -190,12 +190,11 @@ class Session {
     if (!progress_.watched()) draw_heads();
     out.line("\nNext:");
     if (!find_task(settings_.task).labels)
-      out.line(fmt::format("  {} sample {} --prompt {}", command_name(), shell_word(path),
-                           shell_word(example_prompt(task_))));
-    out.line(fmt::format("  {} eval {}", command_name(), shell_word(path)));
+      out.command(fmt::format("sample {} --prompt {}", shell_word(path),
+                              shell_word(example_prompt(task_))));
+    out.command("eval " + shell_word(path));
     if (!options_.watch)
-      out.line(fmt::format("  {} train --config {} --watch", command_name(),
-                           shell_word(run_.config().string())));
+      out.command(fmt::format("train --config {} --watch", shell_word(run_.config().string())));
   }
 
   const char* rows_are() const { return most_accurate_ ? "fixed" : "unseen"; }
