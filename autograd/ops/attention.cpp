@@ -210,11 +210,12 @@ Tensor alibi_bias(std::int64_t heads, std::int64_t queries, std::int64_t keys, D
   const Shape shape{heads, queries, keys};
   std::vector<double> bias;
   bias.reserve(static_cast<std::size_t>(shape.numel()));
-  for (std::int64_t h = 0; h < heads; ++h)
+  for (std::int64_t h = 0; h < heads; ++h) {
+    const double slope = kernels::alibi_slope(h, heads);
     for (std::int64_t i = 0; i < queries; ++i)
       for (std::int64_t j = 0; j < keys; ++j)
-        bias.push_back(-kernels::alibi_slope(h, heads) *
-                       static_cast<double>(std::abs(i + keys - queries - j)));
+        bias.push_back(-slope * static_cast<double>(std::abs(i + keys - queries - j)));
+  }
   return tensor(std::move(bias), shape, dtype);
 }
 
