@@ -18,9 +18,11 @@ std::unique_ptr<Tokenizer> load(std::string_view kind, std::string_view rest) {
 
 std::unique_ptr<Tokenizer> load_tokenizer(std::string_view saved) {
   const std::size_t colon = saved.find(':');
+  if (colon == std::string_view::npos) throw FileError("tokenizer: damaged: it names no kind");
   try {
-    return load(saved.substr(0, colon),
-                colon == std::string_view::npos ? "" : saved.substr(colon + 1));
+    auto loaded = load(saved.substr(0, colon), saved.substr(colon + 1));
+    if (loaded->save() != saved) throw ValueError("it is not what it would be saved as");
+    return loaded;
   } catch (const ValueError& error) {
     throw FileError(text("tokenizer: damaged: ", error.what()));
   }

@@ -86,8 +86,8 @@ TEST(BytePairTokenizer, RefusesPairsThatAreNone) {
 
 TEST(BytePairTokenizer, DamagedSaveIsRefused) {
   for (const char* saved :
-       {"bpe:97", "bpe:97 98", "bpe:97 98 ", "bpe:97 98\n99", "bpe:097 98\n", "bpe:97  98\n",
-        "bpe:97 98\r\n", "bpe:\n", "bpe:-1 98\n", "bpe:97 256\n", "bpe:a b\n",
+       {"bytes", "bpe", "bpe:97", "bpe:97 98", "bpe:97 98 ", "bpe:97 98\n99", "bpe:097 98\n",
+        "bpe:97  98\n", "bpe:97 98\r\n", "bpe:\n", "bpe:-1 98\n", "bpe:97 256\n", "bpe:a b\n",
         "words:", "words:a  b", "words:a a", "words:\xff", "word:a"}) {
     EXPECT_THAT(message_of<FileError>([&] { load_tokenizer(saved); }), HasSubstr("tokenizer"))
         << saved;
