@@ -13,6 +13,12 @@ std::vector<Baseline> Task::baselines() const {
   return {{"uniform", std::log(static_cast<double>(vocabulary()))}};
 }
 
+std::vector<Baseline> Task::uniform_and(std::vector<Baseline> more) const {
+  const std::vector<Baseline> uniform = Task::baselines();
+  more.insert(more.begin(), uniform.begin(), uniform.end());
+  return more;
+}
+
 std::vector<Figure> Task::figures(const Batch&, const Answers&) const { return {}; }
 
 double Figure::value() const {

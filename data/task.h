@@ -79,6 +79,8 @@ class Task {
   std::string decode(std::span<const std::int64_t> ids) const;
 
  protected:
+  /// The guess among all ids, and further ones.
+  std::vector<Baseline> uniform_and(std::vector<Baseline> more) const;
   /// Throws the IndexError of held_out().
   void require_held_out(std::int64_t first, std::int64_t rows) const;
 };

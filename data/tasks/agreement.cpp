@@ -57,9 +57,7 @@ class AgreementTask : public DrawnTask {
   }
 
   std::vector<Baseline> baselines() const override {
-    std::vector<Baseline> baselines = Task::baselines();
-    baselines.push_back({"is or are by chance", std::log(2.)});
-    return baselines;
+    return uniform_and({{"is or are by chance", std::log(2.)}});
   }
 
   /// Right verbs by the number of attractors: nouns between subject and verb of the other number.

@@ -31,9 +31,7 @@ std::vector<Cell> CopyTask::alignment(const Batch&, std::int64_t) const {
 }
 
 std::vector<Baseline> CopyTask::baselines() const {
-  std::vector<Baseline> baselines = Task::baselines();
-  baselines.push_back({"a letter by chance", std::log(static_cast<double>(alphabet_))});
-  return baselines;
+  return uniform_and({{"a letter by chance", std::log(static_cast<double>(alphabet_))}});
 }
 
 TaskInfo copy_task() {

@@ -44,9 +44,7 @@ class ModularTask : public CountedTask {
   const Tokenizer& tokenizer() const override { return tokenizer_; }
 
   std::vector<Baseline> baselines() const override {
-    std::vector<Baseline> baselines = Task::baselines();
-    baselines.push_back({"a number by chance", std::log(static_cast<double>(modulus_))});
-    return baselines;
+    return uniform_and({{"a number by chance", std::log(static_cast<double>(modulus_))}});
   }
 
  private:

@@ -69,10 +69,8 @@ class RecallTask : public DrawnTask {
   }
 
   std::vector<Baseline> baselines() const override {
-    std::vector<Baseline> baselines = Task::baselines();
-    baselines.push_back({"a value by chance", std::log(static_cast<double>(half_))});
-    baselines.push_back({"one of those given", std::log(static_cast<double>(pairs_))});
-    return baselines;
+    return uniform_and({{"a value by chance", std::log(static_cast<double>(half_))},
+                        {"one of those given", std::log(static_cast<double>(pairs_))}});
   }
 
  private:

@@ -42,9 +42,7 @@ class SelectiveCopyTask : public DrawnTask {
   }
 
   std::vector<Baseline> baselines() const override {
-    std::vector<Baseline> baselines = Task::baselines();
-    baselines.push_back({"a letter by chance", std::log(static_cast<double>(alphabet_))});
-    return baselines;
+    return uniform_and({{"a letter by chance", std::log(static_cast<double>(alphabet_))}});
   }
 
  private:

@@ -2,6 +2,7 @@
 #include <heed/autograd/autograd.h>
 #include <heed/train/train.h>
 
+#include "optimizer_support.h"
 #include "support.h"
 
 namespace heed {
@@ -10,16 +11,6 @@ namespace {
 using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-Tensor leaf(std::vector<double> values, Shape shape, DType dtype = f64) {
-  return tensor(std::move(values), shape, dtype).requires_grad_();
-}
-
-/// Makes `gradient` what x has collected.
-void give_gradient(Tensor& x, const std::vector<double>& gradient) {
-  x.clear_grad();
-  backward(sum(x * tensor(gradient, x.shape(), x.dtype())));
-}
 
 /// Four steps from [[1, -2], [.5, 3]] with gradients that change in size and sign.
 template <class Make>

@@ -46,8 +46,7 @@ int eval(const Arguments& arguments) {
   const Trainable model = trainable(run.model);
   const Evaluation found = evaluate(model, *task, arguments.rows);
   const Batch batch = task->held_out(0, std::min(kHeadRows, task->held_out_rows()));
-  const std::vector<Head> heads =
-      heads_of(model.look(batch).weights, batch, alignment_cells(*task, batch));
+  const std::vector<Head> heads = look_at_heads(run.model, batch, alignment_cells(*task, batch));
   if (!arguments.svg.empty()) write_svg(arguments.svg, heads);
 
   if (arguments.json) {
