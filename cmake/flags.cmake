@@ -12,6 +12,9 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
   # GCC 12 raises false alarms in its own std::function and AVX-512 intrinsics (its bugs 105562, 105593). Clang's
   # -Wuninitialized and -Wsometimes-uninitialized, in -Wall, keep watch.
   list(APPEND heed_options -Wno-maybe-uninitialized)
+  if(CMAKE_UNITY_BUILD) # a file that is compiled in a batch looks like a header to it
+    list(APPEND heed_options -Wno-subobject-linkage)
+  endif()
 endif()
 if(HEED_WERROR)
   list(APPEND heed_options -Werror)

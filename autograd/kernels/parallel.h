@@ -31,12 +31,15 @@ void run_chunks(std::int64_t count, std::int64_t grain, Chunk chunk, void* conte
 template <class F>
 void parallel_for(std::int64_t count, std::int64_t grain, F&& f) {
   if (count <= 0) return;
-  if (count <= grain) return f(std::int64_t{0}, count);
   using Function = std::remove_reference_t<F>;
-  const auto call = [](void* context, std::int64_t begin, std::int64_t end) {
+  // Not inlined for the one chunk, so that f is compiled once.
+  const Chunk chunk =
+      [](void* context, std::int64_t begin, std::int64_t end) __attribute__((noinline)) {
     (*static_cast<Function*>(context))(begin, end);
   };
-  run_chunks(count, grain, call, const_cast<void*>(static_cast<const void*>(std::addressof(f))));
+  void* context = const_cast<void*>(static_cast<const void*>(std::addressof(f)));
+  if (count <= grain) return chunk(context, 0, count);
+  run_chunks(count, grain, chunk, context);
 }
 
 /// Elements of a chunk: enough that a step too short to gain (a model of 32 channels) loses

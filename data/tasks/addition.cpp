@@ -7,7 +7,7 @@
 namespace heed {
 namespace {
 
-constexpr std::int64_t kContext = 6;
+constexpr std::int64_t kAdditionContext = 6;
 constexpr Option<Choice> kOrder{"order",
                                 "of the digits of the sum, the last one first or as one writes it",
                                 {"reversed plain"},
@@ -35,8 +35,9 @@ std::vector<std::int64_t> last_digits(std::int64_t number, std::int64_t count) {
 class AdditionTask : public CountedTask {
  public:
   explicit AdditionTask(const TaskOptions& options)
-      : AdditionTask(digits_of(options.context.value_or(kContext)), kOrder.of(options) == "plain",
-                     Rng(options.seed).stream("addition held out")) {}
+      : AdditionTask(digits_of(options.context.value_or(kAdditionContext)),
+                     kOrder.of(options) == "plain", Rng(options.seed).stream("addition held out")) {
+  }
 
   std::int64_t context() const override { return 3 * digits_; }
   const Tokenizer& tokenizer() const override { return tokenizer_; }
@@ -94,7 +95,7 @@ digits.)",
       .recipe = {.layers = 3,
                  .heads = 3,
                  .d_model = 48,
-                 .context = kContext,
+                 .context = kAdditionContext,
                  .batch = 64,
                  .steps = 3000,
                  .lr = 3e-3,

@@ -12,7 +12,8 @@ namespace heed {
 namespace {
 
 constexpr std::int64_t kMostPhrases = 4;
-constexpr std::int64_t kContext = 4 + 3 * kMostPhrases;  // the, two adjectives, noun; phrases
+constexpr std::int64_t kAgreementContext =
+    4 + 3 * kMostPhrases;  // the, two adjectives, noun; phrases
 
 constexpr std::array<std::string_view, 4> kPrepositions{"near", "behind", "beside", "with"};
 constexpr std::array<std::string_view, 12> kAdjectives{
@@ -41,9 +42,10 @@ bool is_plural(std::int64_t noun) { return noun >= kNoun + std::ssize(kNouns); }
 class AgreementTask : public DrawnTask {
  public:
   explicit AgreementTask(const TaskOptions& options)
-      : context_(options.context.value_or(kContext)), tokenizer_(all_words()) {
-    if (context_ < kContext)
-      throw ValueError(text("agreement: context = ", context_, ": it must be at least ", kContext));
+      : context_(options.context.value_or(kAgreementContext)), tokenizer_(all_words()) {
+    if (context_ < kAgreementContext)
+      throw ValueError(
+          text("agreement: context = ", context_, ": it must be at least ", kAgreementContext));
     hold_out(1000, Rng(options.seed).stream("agreement held out"));
   }
 
@@ -144,7 +146,7 @@ before it.)",
       .recipe = {.layers = 2,
                  .heads = 4,
                  .d_model = 64,
-                 .context = kContext,
+                 .context = kAgreementContext,
                  .batch = 64,
                  .steps = 1000,
                  .lr = 1e-3,

@@ -6,12 +6,12 @@
 namespace heed {
 namespace {
 
-constexpr std::int64_t kContext = 30;
+constexpr std::int64_t kCopyContext = 30;
 
 }  // namespace
 
 CopyTask::CopyTask(const TaskOptions& options)
-    : payload_(payload_of("copy", options.context.value_or(kContext))),
+    : payload_(payload_of("copy", options.context.value_or(kCopyContext))),
       alphabet_(kAlphabet.of(options)),
       tokenizer_(letters(alphabet_) + kSeparator) {
   hold_out(held_out_count(alphabet_, payload_), Rng(options.seed).stream("copy held out"));
@@ -50,7 +50,7 @@ this from the positions: the letters are drawn anew for every row.)",
       .recipe = {.layers = 2,
                  .heads = 2,
                  .d_model = 32,
-                 .context = kContext,
+                 .context = kCopyContext,
                  .batch = 32,
                  .steps = 300,
                  .lr = 3e-3,

@@ -9,9 +9,9 @@
 namespace heed {
 namespace {
 
-constexpr std::int64_t kContext = 128, kMostKinds = 4;
+constexpr std::int64_t kDyckContext = 128, kMostKinds = 4;
 constexpr std::string_view kBrackets = "()[]{}<>";  // ids 2 k and 2 k + 1
-constexpr Option<Whole> kLength{
+constexpr Option<Whole> kDyckLength{
     "length", "brackets of a row to train on; held-out rows fill the context", {2, 1024}, 32};
 constexpr Option<Whole> kKinds{"kinds", "of brackets", {1, kMostKinds}, 2};
 constexpr Option<Whole> kDepth{"depth", "most brackets open at once", {1, 32}, 4};
@@ -21,8 +21,8 @@ constexpr Option<Whole> kDepth{"depth", "most brackets open at once", {1, 32}, 4
 class DyckTask : public DrawnTask {
  public:
   explicit DyckTask(const TaskOptions& options)
-      : context_(options.context.value_or(kContext)),
-        length_(kLength.of(options)),
+      : context_(options.context.value_or(kDyckContext)),
+        length_(kDyckLength.of(options)),
         kinds_(kKinds.of(options)),
         depth_(kDepth.of(options)),
         tokenizer_(kBrackets.substr(0, static_cast<std::size_t>(2 * kinds_))) {
@@ -167,7 +167,7 @@ Learned positions beyond that length are never trained: for what is beyond, see
       .recipe = {.layers = 2,
                  .heads = 2,
                  .d_model = 32,
-                 .context = kContext,
+                 .context = kDyckContext,
                  .batch = 64,
                  .steps = 2000,
                  .lr = 3e-3,
@@ -176,7 +176,7 @@ Learned positions beyond that length are never trained: for what is beyond, see
                  .weight_decay = 0.01,
                  .beta2 = 0.99,
                  .eval_every = 200},
-      .options = {kLength, kKinds, kDepth},
+      .options = {kDyckLength, kKinds, kDepth},
       .make = [](const TaskOptions& options) { return std::make_unique<DyckTask>(options); },
   };
 }

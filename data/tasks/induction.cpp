@@ -9,7 +9,7 @@
 namespace heed {
 namespace {
 
-constexpr std::int64_t kContext = 64, kShortest = 10, kLongest = 25;
+constexpr std::int64_t kInductionContext = 64, kShortest = 10, kLongest = 25;
 constexpr Option<Whole> kSymbols{"alphabet", "letters and digits to draw from", {2, 64}, 64};
 
 /// Letters at random, in which a piece of random start and length is said twice, the second time
@@ -17,7 +17,7 @@ constexpr Option<Whole> kSymbols{"alphabet", "letters and digits to draw from", 
 class InductionTask : public DrawnTask {
  public:
   explicit InductionTask(const TaskOptions& options)
-      : context_(options.context.value_or(kContext)),
+      : context_(options.context.value_or(kInductionContext)),
         symbols_(kSymbols.of(options)),
         tokenizer_((std::string(kLetters) + "+-").substr(0, static_cast<std::size_t>(symbols_))) {
     if (context_ + 1 < 2 * kLongest)
@@ -75,7 +75,7 @@ does so later, and the heads find other cells to do it by.)",
       .recipe = {.layers = 2,
                  .heads = 4,
                  .d_model = 64,
-                 .context = kContext,
+                 .context = kInductionContext,
                  .positions = "rotary",
                  .activation = "none",
                  .batch = 64,

@@ -11,7 +11,7 @@
 namespace heed {
 namespace {
 
-constexpr std::int64_t kContext = 100;
+constexpr std::int64_t kMarkovContext = 100;
 constexpr Option<Whole> kStates{"states", "of the chain", {2, 16}, 3};
 
 using Weights = std::vector<double>;
@@ -80,7 +80,7 @@ double divergence(const Weights& p, std::span<const double> log_q) {
 class MarkovTask : public DrawnTask {
  public:
   explicit MarkovTask(const TaskOptions& options)
-      : context_(options.context.value_or(kContext)),
+      : context_(options.context.value_or(kMarkovContext)),
         states_(kStates.of(options)),
         tokenizer_(letters(states_)) {
     if (context_ < 16)
@@ -171,7 +171,7 @@ other falls towards 0.)",
       .recipe = {.layers = 2,
                  .heads = 1,
                  .d_model = 16,
-                 .context = kContext,
+                 .context = kMarkovContext,
                  .activation = "none",
                  .batch = 64,
                  .steps = 2000,

@@ -8,7 +8,7 @@
 namespace heed {
 namespace {
 
-constexpr std::int64_t kContext = 3;
+constexpr std::int64_t kModularContext = 3;
 constexpr Option<Whole> kModulus{"modulus", "p: the numbers are 0 to p - 1", {3, 211}, 59};
 constexpr Option<Real> kFraction{
     "fraction", "share of the pairs that is trained on", {1, true}, 0.4};
@@ -36,11 +36,12 @@ class ModularTask : public CountedTask {
   explicit ModularTask(const TaskOptions& options)
       : ModularTask(kModulus.of(options), kFraction.of(options),
                     Rng(options.seed).stream("modular held out")) {
-    if (options.context.value_or(kContext) != kContext)
-      throw ValueError(text("modular: context = ", *options.context, ": it must be ", kContext));
+    if (options.context.value_or(kModularContext) != kModularContext)
+      throw ValueError(
+          text("modular: context = ", *options.context, ": it must be ", kModularContext));
   }
 
-  std::int64_t context() const override { return kContext; }
+  std::int64_t context() const override { return kModularContext; }
   const Tokenizer& tokenizer() const override { return tokenizer_; }
 
   std::vector<Baseline> baselines() const override {
@@ -55,7 +56,7 @@ class ModularTask : public CountedTask {
 
   Row row(std::int64_t number) const override {
     const std::int64_t a = number / modulus_, b = number % modulus_;
-    return next_token_row(std::vector{a, b, modulus_, (a + b) % modulus_}, kContext - 1);
+    return next_token_row(std::vector{a, b, modulus_, (a + b) % modulus_}, kModularContext - 1);
   }
 
   std::int64_t modulus_;
@@ -81,7 +82,7 @@ pairs that are trained on, "evaluate" for those held out.)",
       .recipe = {.layers = 1,
                  .heads = 4,
                  .d_model = 64,
-                 .context = kContext,
+                 .context = kModularContext,
                  .batch = 100'000,
                  .steps = 5000,
                  .lr = 1e-3,

@@ -9,15 +9,15 @@
 namespace heed {
 namespace {
 
-constexpr std::int64_t kContext = 64;
-constexpr Option<Whole> kLength{
+constexpr std::int64_t kParityContext = 64;
+constexpr Option<Whole> kParityLength{
     "length", "bits of a row to train on; held-out rows fill the context", {1, 1024}, 16};
 
 /// Bits, and at each of them whether the ones so far are odd.
 class ParityTask : public DrawnTask {
  public:
   explicit ParityTask(const TaskOptions& options)
-      : context_(options.context.value_or(kContext)), length_(kLength.of(options)) {
+      : context_(options.context.value_or(kParityContext)), length_(kParityLength.of(options)) {
     if (context_ < length_)
       throw ValueError(
           text("parity: context = ", context_, ": it must be at least ", length_, ", the length"));
@@ -81,14 +81,14 @@ none.)",
       .recipe = {.layers = 2,
                  .heads = 4,
                  .d_model = 64,
-                 .context = kContext,
+                 .context = kParityContext,
                  .batch = 64,
                  .steps = 3000,
                  .lr = 1e-3,
                  .warmup = 100,
                  .schedule = "cosine",
                  .eval_every = 250},
-      .options = {kLength},
+      .options = {kParityLength},
       .make = [](const TaskOptions& options) { return std::make_unique<ParityTask>(options); },
   };
 }

@@ -9,12 +9,12 @@
 namespace heed {
 namespace {
 
-constexpr std::int64_t kContext = 64;
+constexpr std::int64_t kRecallContext = 64;
 constexpr Option<Whole> kPairs{"pairs", "of a key and its value, given and asked for", {1, 64}, 4};
-constexpr Option<Whole> kVocabulary{
+constexpr Option<Whole> kRecallVocabulary{
     "vocabulary", "of keys and values, half and half", {4, 4096}, 256};
 
-std::vector<std::string> words_of(std::int64_t vocabulary) {
+std::vector<std::string> keys_and_values(std::int64_t vocabulary) {
   std::vector<std::string> words;
   for (const char* kind : {"k", "v"})
     for (std::int64_t i = 0; i < vocabulary / 2; ++i) words.push_back(text(kind, i));
@@ -30,7 +30,7 @@ std::int64_t half_of(std::int64_t vocabulary) {
 }
 
 /// Half of the ways to give `pairs` of them, at most 1,000: (half! / (half - pairs)!)^2 / 2.
-std::int64_t held_out_of(std::int64_t half, std::int64_t pairs) {
+std::int64_t rows_to_hold_out(std::int64_t half, std::int64_t pairs) {
   constexpr std::int64_t kMost = 1000;
   std::int64_t all = 1;
   for (std::int64_t i = 0; i < pairs && all < 2 * kMost; ++i) all *= (half - i) * (half - i);
@@ -41,17 +41,17 @@ std::int64_t held_out_of(std::int64_t half, std::int64_t pairs) {
 class RecallTask : public DrawnTask {
  public:
   explicit RecallTask(const TaskOptions& options)
-      : context_(options.context.value_or(kContext)),
+      : context_(options.context.value_or(kRecallContext)),
         pairs_(kPairs.of(options)),
-        half_(half_of(kVocabulary.of(options))),
-        tokenizer_(words_of(2 * half_)) {
+        half_(half_of(kRecallVocabulary.of(options))),
+        tokenizer_(keys_and_values(2 * half_)) {
     if (context_ < 4 * pairs_)
       throw ValueError(text("recall: context = ", context_, ": it must be at least ", 4 * pairs_,
                             ", four times the pairs"));
     if (half_ <= pairs_)
       throw ValueError(text("recall: vocabulary = ", 2 * half_, ": it must be above ", 2 * pairs_,
                             ", twice the pairs"));
-    hold_out(held_out_of(half_, pairs_), Rng(options.seed).stream("recall held out"));
+    hold_out(rows_to_hold_out(half_, pairs_), Rng(options.seed).stream("recall held out"));
   }
 
   std::int64_t context() const override { return context_; }
@@ -133,7 +133,7 @@ more width for more pairs; attention does not.)",
       .recipe = {.layers = 2,
                  .heads = 1,
                  .d_model = 64,
-                 .context = kContext,
+                 .context = kRecallContext,
                  .activation = "none",
                  .batch = 64,
                  .steps = 3000,
@@ -141,7 +141,7 @@ more width for more pairs; attention does not.)",
                  .warmup = 100,
                  .schedule = "cosine",
                  .eval_every = 250},
-      .options = {kPairs, kVocabulary},
+      .options = {kPairs, kRecallVocabulary},
       .make = [](const TaskOptions& options) { return std::make_unique<RecallTask>(options); },
   };
 }

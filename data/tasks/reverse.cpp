@@ -8,14 +8,14 @@
 namespace heed {
 namespace {
 
-constexpr std::int64_t kContext = 30;
+constexpr std::int64_t kReverseContext = 30;
 
 /// x | x backwards. A row is P letters, the separator and the same P letters from the last to the
 /// first; T = 2 P.
 class ReverseTask : public DrawnTask {
  public:
   explicit ReverseTask(const TaskOptions& options)
-      : payload_(payload_of("reverse", options.context.value_or(kContext))),
+      : payload_(payload_of("reverse", options.context.value_or(kReverseContext))),
         alphabet_(kAlphabet.of(options)),
         tokenizer_(letters(alphabet_) + kSeparator) {
     hold_out(held_out_count(alphabet_, payload_), Rng(options.seed).stream("reverse held out"));
@@ -68,7 +68,7 @@ one position with another.)",
       .recipe = {.layers = 2,
                  .heads = 1,
                  .d_model = 32,
-                 .context = kContext,
+                 .context = kReverseContext,
                  .batch = 64,
                  .steps = 1000,
                  .lr = 3e-3,

@@ -10,7 +10,7 @@
 namespace heed {
 namespace {
 
-constexpr std::int64_t kContext = 64;
+constexpr std::int64_t kRowsContext = 64;
 constexpr Option<Real> kHeldOut{
     "held-out",
     "share of the different inputs that is not trained on, at least one row",
@@ -92,7 +92,7 @@ class RowsTask : public Task {
   };
 
   RowsTask(const Pairs& pairs, const Split& parts, const TaskOptions& options)
-      : context_(options.context.value_or(kContext)),
+      : context_(options.context.value_or(kRowsContext)),
         tokenizer_(make_tokenizer(options, joined(pairs), joined(parts.training))) {
     for (const TextPair& pair : parts.training) training_.push_back(tokenized(pair));
     for (const TextPair& pair : parts.held_out) held_out_.push_back(tokenized(pair));
@@ -180,7 +180,7 @@ tab.)",
       .recipe = {.layers = 2,
                  .heads = 4,
                  .d_model = 64,
-                 .context = kContext,
+                 .context = kRowsContext,
                  .batch = 32,
                  .steps = 2000,
                  .lr = 2e-3,

@@ -9,7 +9,7 @@
 namespace heed {
 namespace {
 
-constexpr std::int64_t kContext = 40;
+constexpr std::int64_t kSelectiveCopyContext = 40;
 constexpr char kNoise = '.';
 constexpr Option<Whole> kPayload{"payload", "letters among the noise", {1, 1000}, 8};
 
@@ -18,7 +18,7 @@ constexpr Option<Whole> kPayload{"payload", "letters among the noise", {1, 1000}
 class SelectiveCopyTask : public DrawnTask {
  public:
   explicit SelectiveCopyTask(const TaskOptions& options)
-      : context_(options.context.value_or(kContext)),
+      : context_(options.context.value_or(kSelectiveCopyContext)),
         payload_(kPayload.of(options)),
         alphabet_(kAlphabet.of(options)),
         tokenizer_(letters(alphabet_) + kSeparator + kNoise) {
@@ -81,7 +81,7 @@ the model has to count the letters, and to look for the one whose turn it is.)",
       .recipe = {.layers = 2,
                  .heads = 4,
                  .d_model = 64,
-                 .context = kContext,
+                 .context = kSelectiveCopyContext,
                  .batch = 64,
                  .steps = 3000,
                  .lr = 3e-3,

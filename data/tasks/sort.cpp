@@ -8,9 +8,9 @@
 namespace heed {
 namespace {
 
-constexpr std::int64_t kContext = 11;
+constexpr std::int64_t kSortContext = 11;
 constexpr std::string_view kDigits = "0123456789";
-constexpr Option<Whole> kSymbols{"digits", "digits to draw from, 0 the first", {2, 10}, 3};
+constexpr Option<Whole> kSortSymbols{"digits", "digits to draw from, 0 the first", {2, 10}, 3};
 
 std::int64_t length_of(std::int64_t context) {
   if (context < 3 || context % 2 == 0)
@@ -24,8 +24,8 @@ std::int64_t length_of(std::int64_t context) {
 class SortTask : public DrawnTask {
  public:
   explicit SortTask(const TaskOptions& options)
-      : length_(length_of(options.context.value_or(kContext))),
-        symbols_(kSymbols.of(options)),
+      : length_(length_of(options.context.value_or(kSortContext))),
+        symbols_(kSortSymbols.of(options)),
         tokenizer_(kDigits.substr(0, static_cast<std::size_t>(symbols_))) {
     hold_out(held_out_count(symbols_, length_, 4), Rng(options.seed).stream("sort held out"));
   }
@@ -83,7 +83,7 @@ first of them. The model has to count: how many 0, how many 1 there were. A quar
       .recipe = {.layers = 3,
                  .heads = 3,
                  .d_model = 48,
-                 .context = kContext,
+                 .context = kSortContext,
                  .dropout = 0.1,
                  .activation = "gelu_tanh",
                  .batch = 64,
@@ -93,7 +93,7 @@ first of them. The model has to count: how many 0, how many 1 there were. A quar
                  .decays = "weights",
                  .beta2 = 0.95,
                  .eval_every = 100},
-      .options = {kSymbols},
+      .options = {kSortSymbols},
       .make = [](const TaskOptions& options) { return std::make_unique<SortTask>(options); },
   };
 }

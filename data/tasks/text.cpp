@@ -9,7 +9,7 @@ namespace heed {
 
 namespace {
 
-constexpr std::int64_t kContext = 64;
+constexpr std::int64_t kTextContext = 64;
 
 std::string_view source(const TaskOptions& options) {
   return options.file.empty() ? std::string_view("the text") : options.file;
@@ -25,9 +25,9 @@ TextTask::TextTask(const Clean& clean, const TaskOptions& options)
 
 TextTask::TextTask(const std::string& text, const Parts& parts, const TaskOptions& options)
     : tokenizer_(make_tokenizer(options, text, parts.training)),
-      training_(encode(parts.training), options.context.value_or(kContext),
+      training_(encode(parts.training), options.context.value_or(kTextContext),
                 heed::text(source(options), ": the training part (the first 90 %)")),
-      validation_(encode(parts.validation), options.context.value_or(kContext),
+      validation_(encode(parts.validation), options.context.value_or(kTextContext),
                   heed::text(source(options), ": the validation part (the last 10 %)")) {}
 
 Batch TextTask::sample(std::int64_t rows, Rng& rng) const {
@@ -74,7 +74,7 @@ previous character, to the start of the word, or to the last time the same lette
       .recipe = {.layers = 4,
                  .heads = 4,
                  .d_model = 128,
-                 .context = kContext,
+                 .context = kTextContext,
                  .batch = 12,
                  .steps = 2000,
                  .lr = 1e-3,

@@ -10,7 +10,7 @@
 namespace heed {
 namespace {
 
-constexpr std::int64_t kContext = 64;
+constexpr std::int64_t kTriggerContext = 64;
 constexpr std::int64_t kSuccessors = 4;    // of a letter
 constexpr std::int64_t kTriggerEvery = 5;  // one letter in five is followed by a trigger
 constexpr Option<Whole> kText{"letters", "of the text, a the first", {8, 26}, 20};
@@ -21,7 +21,7 @@ constexpr Option<Whole> kTriggers{"triggers", "A the first", {1, 16}, 4};
 class TriggerTask : public DrawnTask {
  public:
   explicit TriggerTask(const TaskOptions& options)
-      : context_(options.context.value_or(kContext)),
+      : context_(options.context.value_or(kTriggerContext)),
         letters_(kText.of(options)),
         triggers_(kTriggers.of(options)),
         tokenizer_(std::string(kLetters.substr(0, static_cast<std::size_t>(letters_))) +
@@ -167,7 +167,7 @@ some order.)",
       .recipe = {.layers = 2,
                  .heads = 1,
                  .d_model = 64,
-                 .context = kContext,
+                 .context = kTriggerContext,
                  .activation = "none",
                  .batch = 64,
                  .steps = 2000,

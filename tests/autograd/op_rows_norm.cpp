@@ -1,6 +1,7 @@
 #include <heed/autograd/autograd.h>
 
 #include <cmath>
+#include <functional>
 
 #include "op_table.h"
 
@@ -24,9 +25,6 @@ reference::Row scaled(const reference::Row& row, double eps) {
   return result;
 }
 
-double times(double a, double b) { return a * b; }
-double plus(double a, double b) { return a + b; }
-
 const std::vector<Shape> kShapes = {{6}, {3, 5}, {2, 3, 37}, {2, 1}, {1}, {0, 4}, {2, 0, 4}};
 
 Row layer_norm_row() {
@@ -45,8 +43,8 @@ Row layer_norm_row() {
            [w = w, b = b](const Arrays& x) {
              Array y = reference::along(x[0], x[0].shape.size() - 1,
                                         [](const auto& row) { return normalized(row, 0.1); });
-             if (w) y = reference::each(y, x[1], times);
-             if (b) y = reference::each(y, x.back(), plus);
+             if (w) y = reference::each(y, x[1], std::multiplies());
+             if (b) y = reference::each(y, x.back(), std::plus());
              return y;
            }});
     }
@@ -85,7 +83,7 @@ Row rms_norm_row() {
                             const Array y =
                                 reference::along(x[0], x[0].shape.size() - 1,
                                                  [](const auto& row) { return scaled(row, 0.1); });
-                            return w ? reference::each(y, x[1], times) : y;
+                            return w ? reference::each(y, x[1], std::multiplies()) : y;
                           }});
     }
   return {

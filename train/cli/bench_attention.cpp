@@ -15,17 +15,17 @@
 namespace heed::cli {
 namespace {
 
-constexpr std::int64_t kHeads = 4, kChannels = 128;  // D = 32
+constexpr std::int64_t kHeads = 4, kWidth = 128;  // D = 32
 
 /// Forward and backward of causal attention on inputs of their own.
 std::function<void()> attention_of(std::int64_t length) {
   Rng rng(static_cast<std::uint64_t>(length));
   std::vector<Tensor> inputs;
   for (int i = 0; i < 3; ++i) {
-    inputs.push_back(normal({1, length, kChannels}, rng));
+    inputs.push_back(normal({1, length, kWidth}, rng));
     inputs.back().requires_grad_();
   }
-  const Tensor seed = normal({1, length, kChannels}, rng);
+  const Tensor seed = normal({1, length, kWidth}, rng);
   return [inputs, seed] {
     const Tensor y = attention(inputs[0], inputs[1], inputs[2], {.heads = kHeads, .causal = true});
     grad(y, inputs, {.seed = seed});
@@ -35,11 +35,11 @@ std::function<void()> attention_of(std::int64_t length) {
 /// As those of a step: products of the forward, causal ones at half, times three.
 double flops_of(std::int64_t length) {
   const auto t = static_cast<double>(length);
-  return 3 * 2 * (2 * t * t * kChannels) / 2;
+  return 3 * 2 * (2 * t * t * kWidth) / 2;
 }
 
 double bytes_of_gradients(std::int64_t length) {
-  return 3. * sizeof(float) * static_cast<double>(length * kChannels);
+  return 3. * sizeof(float) * static_cast<double>(length * kWidth);
 }
 
 }  // namespace

@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::int64_t kHeadRows = 64;  // rows on which heads are measured
 
-struct Arguments {
+struct EvalArguments {
   std::string run, file, svg;
   std::int64_t rows = std::numeric_limits<std::int64_t>::max();
   bool json = false;
@@ -35,7 +35,7 @@ void write_svg(const std::string& path, std::span<const Head> heads) {
   }
 }
 
-int eval(const Arguments& arguments) {
+int eval(const EvalArguments& arguments) {
   const SavedRun run = load_run(arguments.run);
   const Settings& settings = run.settings;
   const std::unique_ptr<Task> task =
@@ -70,7 +70,7 @@ int eval(const Arguments& arguments) {
 void add_eval(CLI::App& program, Action& action) {
   CLI::App* command =
       program.add_subcommand("eval", "how well a trained model does on rows it has not seen");
-  const auto arguments = std::make_shared<Arguments>();
+  const auto arguments = std::make_shared<EvalArguments>();
   command->add_option("run", arguments->run, "a run, a folder of runs (its newest), a checkpoint")
       ->type_name("RUN")
       ->required();

@@ -23,7 +23,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Arguments {
+struct ExchangeArguments {
   std::string from, to = "pytorch", out, like;
   bool json = false;
 };
@@ -59,7 +59,7 @@ void write_text(const fs::path& path, const std::string& content) {
   file.commit();
 }
 
-int export_run(const Arguments& arguments) {
+int export_run(const ExchangeArguments& arguments) {
   if (arguments.to != "pytorch")
     throw ValueError(text("--for = ", arguments.to, ": it must be pytorch"));
   const SavedRun run = load_run(arguments.from);
@@ -86,7 +86,7 @@ int export_run(const Arguments& arguments) {
   return kOk;
 }
 
-int import_run(const Arguments& arguments) {
+int import_run(const ExchangeArguments& arguments) {
   const SavedRun run = load_from_pytorch(arguments.from, arguments.like);
   std::string made;
   try {
@@ -106,7 +106,7 @@ int import_run(const Arguments& arguments) {
 }
 
 template <class Command>
-void set_action(CLI::App* command, Action& action, std::shared_ptr<Arguments> arguments,
+void set_action(CLI::App* command, Action& action, std::shared_ptr<ExchangeArguments> arguments,
                 Command run) {
   command->add_flag("--json", arguments->json, "one JSON object");
   command->callback([&action, arguments, run] {
@@ -122,7 +122,7 @@ void set_action(CLI::App* command, Action& action, std::shared_ptr<Arguments> ar
 void add_export(CLI::App& program, Action& action) {
   CLI::App* command = program.add_subcommand(
       "export", "the weights of a model for PyTorch, with a program that builds it there");
-  const auto arguments = std::make_shared<Arguments>();
+  const auto arguments = std::make_shared<ExchangeArguments>();
   arguments->out = "pytorch";
   command->add_option("run", arguments->from, "a run, a folder of runs (its newest), a checkpoint")
       ->type_name("RUN")
@@ -136,7 +136,7 @@ void add_export(CLI::App& program, Action& action) {
 void add_import(CLI::App& program, Action& action) {
   CLI::App* command =
       program.add_subcommand("import", "make a run of the weights that come back from PyTorch");
-  const auto arguments = std::make_shared<Arguments>();
+  const auto arguments = std::make_shared<ExchangeArguments>();
   arguments->out = "runs";
   command->add_option("file", arguments->from, "safetensors with the names that export gives")
       ->type_name("FILE")

@@ -21,7 +21,7 @@ namespace {
 using checks::Report;
 using checks::Subject;
 
-struct Arguments {
+struct GradcheckArguments {
   std::vector<std::string> names;
   bool all = false;
   std::int64_t order = 2;
@@ -39,7 +39,7 @@ std::string verdict(const Subject& subject, const Report& report) {
 /// Prints what was found, one line for each subject: a table on a terminal that has the room.
 class Printer {
  public:
-  Printer(const Arguments& arguments, const std::vector<Subject>& subjects)
+  Printer(const GradcheckArguments& arguments, const std::vector<Subject>& subjects)
       : arguments_(arguments), terminal_(out.terminal()) {
     std::size_t longest = 0;
     for (const Subject& subject : subjects) longest = std::max(longest, subject.name.size());
@@ -111,7 +111,7 @@ class Printer {
     out.raw(json_line(fields));
   }
 
-  const Arguments& arguments_;
+  const GradcheckArguments& arguments_;
   Terminal terminal_;
   int width_ = 0;  // of the name's column
 };
@@ -150,7 +150,7 @@ std::vector<Subject> chosen(const std::vector<Subject>& subjects,
   return result;
 }
 
-int gradcheck(const Arguments& arguments, const std::vector<Subject>& known) {
+int gradcheck(const GradcheckArguments& arguments, const std::vector<Subject>& known) {
   if (!arguments.names.empty() && arguments.all)
     throw ValueError("gradcheck: give names or --all, not both");
   if (arguments.names.empty() && !arguments.all) {
@@ -187,7 +187,7 @@ void add_gradcheck(CLI::App& program, Action& action, std::vector<Subject> (*sub
   CLI::App* command = program.add_subcommand(
       "gradcheck",
       "compares gradients with differences; without a name, lists what can be checked");
-  const auto arguments = std::make_shared<Arguments>();
+  const auto arguments = std::make_shared<GradcheckArguments>();
   command->add_option("names", arguments->names, "ops and layers to check")->type_name("OP|LAYER");
   command->add_flag("--all", arguments->all, "check everything");
   add_number(*command, "--order", Whole{1, 2}, arguments->order,

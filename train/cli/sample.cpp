@@ -16,7 +16,7 @@
 namespace heed::cli {
 namespace {
 
-struct Arguments {
+struct SampleArguments {
   std::string run, prompt;
   std::optional<std::int64_t> tokens, top_k;
   std::optional<double> temperature;
@@ -26,7 +26,7 @@ struct Arguments {
   bool json = false;
 };
 
-int sample(const Arguments& arguments) {
+int sample(const SampleArguments& arguments) {
   const SavedRun run = load_run(arguments.run);
   const std::int64_t context = run.settings.context;
   const std::vector<std::int64_t> prompt = run.tokenizer->encode(arguments.prompt);
@@ -64,7 +64,7 @@ int sample(const Arguments& arguments) {
 
 void add_sample(CLI::App& program, Action& action) {
   CLI::App* command = program.add_subcommand("sample", "let a trained model continue a prompt");
-  const auto arguments = std::make_shared<Arguments>();
+  const auto arguments = std::make_shared<SampleArguments>();
   command->add_option("run", arguments->run, "a run, a folder of runs (its newest), a checkpoint")
       ->type_name("RUN")
       ->required();

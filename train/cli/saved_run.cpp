@@ -90,9 +90,9 @@ void save_run(const std::filesystem::path& path, const Transformer& model, const
   save_checkpoint(path, named_parameters(model), metadata_of(settings, tokenizer, step));
 }
 
-RunDirectory create_run(const std::filesystem::path& out, const Transformer& model,
+RunDirectory create_run(const std::filesystem::path& folder, const Transformer& model,
                         const Settings& settings, const Tokenizer& tokenizer, std::int64_t step) {
-  RunDirectory run = RunDirectory::create(out, settings.task);
+  RunDirectory run = RunDirectory::create(folder, settings.task);
   try {
     AtomicFile config(run.config());
     config.write(to_config(settings) + "\n" + build_section());

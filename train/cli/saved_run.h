@@ -16,9 +16,9 @@ namespace heed::cli {
 void save_run(const std::filesystem::path& path, const Transformer& model, const Settings& settings,
               const Tokenizer& tokenizer, std::int64_t step);
 
-/// A new run in the folder `out`, with all that it needs to be evaluated and run again, or nothing
+/// A new run in `folder`, with all that it needs to be evaluated and run again, or nothing
 /// at all. Throws FileError if it cannot be written.
-RunDirectory create_run(const std::filesystem::path& out, const Transformer& model,
+RunDirectory create_run(const std::filesystem::path& folder, const Transformer& model,
                         const Settings& settings, const Tokenizer& tokenizer, std::int64_t step);
 
 /// What a checkpoint gives back.

@@ -10,7 +10,7 @@
 namespace heed::cli {
 namespace {
 
-struct Arguments {
+struct TasksArguments {
   std::string task;
   bool json = false;
 };
@@ -61,9 +61,9 @@ void describe(const TaskInfo& info) {
   out.line(recipe);
 }
 
-int tasks(const Arguments& arguments) {
+int show(const TasksArguments& arguments) {
   const std::string only = arguments.task.empty() ? "" : find_task(arguments.task).name;
-  for (const TaskInfo& info : heed::tasks()) {
+  for (const TaskInfo& info : tasks()) {
     if (!only.empty() && info.name != only) continue;
     if (arguments.json)
       out.raw(json_line({{"task", info.name},
@@ -84,10 +84,10 @@ int tasks(const Arguments& arguments) {
 void add_tasks(CLI::App& program, Action& action) {
   CLI::App* command =
       program.add_subcommand("tasks", "what can be learnt; with TASK, all about one");
-  const auto arguments = std::make_shared<Arguments>();
+  const auto arguments = std::make_shared<TasksArguments>();
   command->add_option("task", arguments->task, "the one to describe")->type_name("TASK");
   command->add_flag("--json", arguments->json, "one JSON object a task");
-  command->callback([&action, arguments] { action = [arguments] { return tasks(*arguments); }; });
+  command->callback([&action, arguments] { action = [arguments] { return show(*arguments); }; });
 }
 
 }  // namespace heed::cli

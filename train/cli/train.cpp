@@ -20,7 +20,7 @@
 namespace heed::cli {
 namespace {
 
-struct Arguments {
+struct TrainArguments {
   std::string task, file, config;
   std::optional<std::string> threads, seeds;
   bool explain = false;
@@ -29,7 +29,7 @@ struct Arguments {
 };
 
 /// Defaults, then the task's recipe, then the config file, then the flags.
-Settings resolve(const Arguments& arguments) {
+Settings resolve(const TrainArguments& arguments) {
   const std::string config = arguments.config.empty() ? "" : read_file(arguments.config);
   const std::string task =
       arguments.task.empty() ? task_in_config(config, arguments.config) : arguments.task;
@@ -45,7 +45,7 @@ Settings resolve(const Arguments& arguments) {
   return settings;
 }
 
-int train(const Arguments& arguments) {
+int train(const TrainArguments& arguments) {
   use_threads(arguments.threads);
   Settings settings = resolve(arguments);
   if (settings.file.empty() && find_task(settings.task).takes_file)
@@ -110,7 +110,7 @@ void add_train(CLI::App& program, Action& action, const std::vector<std::string>
                   command_name() +
                   " train copy --help\n"
                   "A config file goes before it, and a flag before both.");
-  const auto arguments = std::make_shared<Arguments>();
+  const auto arguments = std::make_shared<TrainArguments>();
   command
       ->add_option("task", arguments->task, "what to learn; " + command_name() + " tasks lists all")
       ->type_name("TASK");

@@ -8,7 +8,7 @@ namespace heed {
 namespace {
 
 template <class T>
-struct Coefficients {
+struct AdamCoefficients {
   T keep1, take1;  // beta1, 1 - beta1
   T keep2, take2;
   T eps;
@@ -20,7 +20,7 @@ struct Coefficients {
 
 template <class T>
 void descend(std::span<T> parameter, std::span<const T> gradient, std::span<T> mean,
-             std::span<T> mean_square, const Coefficients<T> c) {
+             std::span<T> mean_square, const AdamCoefficients<T> c) {
   T* __restrict p = parameter.data();
   T* __restrict m = mean.data();
   T* __restrict v = mean_square.data();
@@ -63,15 +63,15 @@ void detail::AdamStep::operator()(Tensor& value, const Tensor& gradient, Tensor&
   dispatch(value.dtype(), [&](auto zero) {
     using T = decltype(zero);
     descend(value.mutate<T>(), gradient.data<T>(), mean.mutate<T>(), mean_square.mutate<T>(),
-            Coefficients<T>{.keep1 = static_cast<T>(beta1),
-                            .take1 = static_cast<T>(1 - beta1),
-                            .keep2 = static_cast<T>(beta2),
-                            .take2 = static_cast<T>(1 - beta2),
-                            .eps = static_cast<T>(eps),
-                            .shrink = static_cast<T>(1 - lr * shrink),
-                            .l2 = static_cast<T>(l2),
-                            .rate = static_cast<T>(lr / of_mean),
-                            .correction = static_cast<T>(1 / std::sqrt(of_square))});
+            AdamCoefficients<T>{.keep1 = static_cast<T>(beta1),
+                                .take1 = static_cast<T>(1 - beta1),
+                                .keep2 = static_cast<T>(beta2),
+                                .take2 = static_cast<T>(1 - beta2),
+                                .eps = static_cast<T>(eps),
+                                .shrink = static_cast<T>(1 - lr * shrink),
+                                .l2 = static_cast<T>(l2),
+                                .rate = static_cast<T>(lr / of_mean),
+                                .correction = static_cast<T>(1 / std::sqrt(of_square))});
   });
 }
 

@@ -6,7 +6,7 @@ namespace heed {
 namespace {
 
 template <class T>
-struct Coefficients {
+struct LionCoefficients {
   T keep1, take1;  // beta1, 1 - beta1
   T keep2, take2;
   T shrink;  // of the parameter: decay
@@ -15,7 +15,7 @@ struct Coefficients {
 
 template <class T>
 void descend(std::span<T> parameter, std::span<const T> gradient, std::span<T> momentum,
-             const Coefficients<T> c) {
+             const LionCoefficients<T> c) {
   T* __restrict p = parameter.data();
   T* __restrict m = momentum.data();
   const T* __restrict g = gradient.data();
@@ -42,12 +42,12 @@ void Lion::update(Slot& slot, const Tensor& gradient) {
   dispatch(slot.value.dtype(), [&](auto zero) {
     using T = decltype(zero);
     descend(slot.value.mutate<T>(), gradient.data<T>(), slot.moments[0].mutate<T>(),
-            Coefficients<T>{.keep1 = static_cast<T>(options_.beta1),
-                            .take1 = static_cast<T>(1 - options_.beta1),
-                            .keep2 = static_cast<T>(options_.beta2),
-                            .take2 = static_cast<T>(1 - options_.beta2),
-                            .shrink = static_cast<T>(1 - rate(slot) * slot.decay),
-                            .rate = static_cast<T>(rate(slot))});
+            LionCoefficients<T>{.keep1 = static_cast<T>(options_.beta1),
+                                .take1 = static_cast<T>(1 - options_.beta1),
+                                .keep2 = static_cast<T>(options_.beta2),
+                                .take2 = static_cast<T>(1 - options_.beta2),
+                                .shrink = static_cast<T>(1 - rate(slot) * slot.decay),
+                                .rate = static_cast<T>(rate(slot))});
   });
 }
 

@@ -27,7 +27,7 @@ void remember(std::span<T> mean, std::span<const T> gradient, T keep) {
 }
 
 template <class T>
-void descend(std::span<T> parameter, std::span<const T> direction, T rate, T shrink) {
+void step_along(std::span<T> parameter, std::span<const T> direction, T rate, T shrink) {
   for (std::size_t i = 0; i < parameter.size(); ++i)
     parameter[i] = shrink * parameter[i] - rate * direction[i];
 }
@@ -96,8 +96,8 @@ void Muon::follow_orthogonal(Slot& slot, const Tensor& gradient) const {
                        static_cast<double>(slot.value.dim(1)));  // a Linear's weight is (in, out)
   dispatch(slot.value.dtype(), [&](auto zero) {
     using T = decltype(zero);
-    descend(slot.value.mutate<T>(), direction.data<T>(), static_cast<T>(rate(slot) * scale),
-            static_cast<T>(1 - rate(slot) * slot.decay));
+    step_along(slot.value.mutate<T>(), direction.data<T>(), static_cast<T>(rate(slot) * scale),
+               static_cast<T>(1 - rate(slot) * slot.decay));
   });
 }
 

@@ -16,7 +16,7 @@ std::vector<std::string> kept(const RmspropOptions& options) {
 }
 
 template <class T>
-struct Coefficients {
+struct RmsPropCoefficients {
   T keep, take;  // alpha, 1 - alpha
   T eps, momentum, rate, decay;
 };
@@ -24,7 +24,7 @@ struct Coefficients {
 /// `velocity` and `mean` are empty where there is no momentum, and where it is not centered.
 template <class T>
 void descend(std::span<T> p, std::span<const T> g, std::span<T> mean_square, std::span<T> velocity,
-             std::span<T> mean, const Coefficients<T> c) {
+             std::span<T> mean, const RmsPropCoefficients<T> c) {
   for (std::size_t i = 0; i < p.size(); ++i) {
     const T d = g[i] + c.decay * p[i];
     T v = mean_square[i] = c.keep * mean_square[i] + c.take * d * d;
@@ -56,12 +56,12 @@ void Rmsprop::update(Slot& slot, const Tensor& gradient) {
     descend(slot.value.mutate<T>(), gradient.data<T>(), moments.front().mutate<T>(),
             options_.momentum > 0 ? moments[1].mutate<T>() : std::span<T>(),
             options_.centered ? moments.back().mutate<T>() : std::span<T>(),
-            Coefficients<T>{.keep = static_cast<T>(options_.alpha),
-                            .take = static_cast<T>(1 - options_.alpha),
-                            .eps = static_cast<T>(options_.eps),
-                            .momentum = static_cast<T>(options_.momentum),
-                            .rate = static_cast<T>(rate(slot)),
-                            .decay = static_cast<T>(slot.decay)});
+            RmsPropCoefficients<T>{.keep = static_cast<T>(options_.alpha),
+                                   .take = static_cast<T>(1 - options_.alpha),
+                                   .eps = static_cast<T>(options_.eps),
+                                   .momentum = static_cast<T>(options_.momentum),
+                                   .rate = static_cast<T>(rate(slot)),
+                                   .decay = static_cast<T>(slot.decay)});
   });
 }
 

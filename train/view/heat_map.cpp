@@ -9,7 +9,7 @@
 namespace heed {
 namespace {
 
-constexpr int kGap = 2;  // columns between two maps
+constexpr int kColumnsBetween = 2;  // columns between two maps
 
 int queries_per_line(ColorDepth color) { return color == ColorDepth::none ? 1 : 2; }
 
@@ -109,7 +109,7 @@ Layout arrange(std::span<const HeadMap> maps, const Room& room) {
   Layout best;
   int most = 0;
   for (int per_row = 1; per_row <= n; ++per_row) {
-    Room each{(room.width - kGap * (per_row - 1)) / per_row, 0, room.color};
+    Room each{(room.width - kColumnsBetween * (per_row - 1)) / per_row, 0, room.color};
     if (each.width < 1) break;
     if (room.height > 0) {
       each.height = room.height / ((n + per_row - 1) / per_row) - 1;  // 1 for the title
@@ -137,7 +137,7 @@ void append_row(Lines& lines, std::span<const HeadMap> maps, const Room& each) {
     if (lines.size() < first + panel.size()) lines.resize(first + panel.size());
     for (std::size_t i = 0; first + i < lines.size(); ++i) {
       const int visible = i == 0 ? title_width : i < panel.size() ? size.columns : 0;
-      const int padding = std::max(size.columns, title_width) - visible + kGap;
+      const int padding = std::max(size.columns, title_width) - visible + kColumnsBetween;
       if (i < panel.size()) lines[first + i] += panel[i];
       lines[first + i].append(static_cast<std::size_t>(padding), ' ');
     }

@@ -1,0 +1,135 @@
+#include <fcntl.h>
+#include <heed/autograd/error.h>
+#include <heed/data/suggest.h>
+#include <heed/tests/gradients/checks.h>
+#include <heed/train/cli/build_info.h>
+#include <heed/train/cli/commands.h>
+#include <heed/train/cli/output.h>
+#include <heed/train/cli/program.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <new>
+#include <sstream>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace heed::cli {
+namespace {
+
+/// What the parser says, as a sentence of ours.
+std::string explanation(const CLI::ParseError& error) {
+  std::string reason = error.what();
+  if (const std::size_t at = reason.find(": 1 required "); at != std::string::npos)
+    return reason.substr(0, at) + " needs a value";
+  if (reason == "A subcommand is required") return "a command is required";
+  return reason;
+}
+
+std::string joined(const std::string& complaint, const std::string& help) {
+  return complaint.ends_with('?') ? complaint + " (" + help + ")" : complaint + "; " + help;
+}
+
+/// Why a command line was not understood, and what may have been meant.
+std::string complaint(const CLI::App& program, const CLI::ParseError& error) {
+  const CLI::App* chosen = &program;  // `heed bench step`: the innermost that was named
+  std::string words = command_name();
+  while (!chosen->get_subcommands().empty()) {
+    chosen = chosen->get_subcommands().front();
+    words += " " + chosen->get_name();
+  }
+  const CLI::App& command = *chosen;
+  const std::string help = "see " + words + " --help";
+  const std::vector<std::string> extras = program.remaining(true);
+  if (extras.empty()) return joined(explanation(error), help);
+
+  const std::string& extra = extras.front();
+  std::vector<std::string> known;
+  if (extra.starts_with('-')) {
+    for (const CLI::Option* option : command.get_options())
+      for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
+    return joined(unknown_name("option", extra.substr(0, extra.find('=')), known), help);
+  }
+  for (const CLI::App* each : command.get_subcommands(nullptr)) known.push_back(each->get_name());
+  if (known.empty()) return joined(text("unexpected argument \"", extra, "\""), help);
+  return joined(unknown_name("command", extra, known), help);
+}
+
+int complain(Exit code, const std::string& reason) {
+  std::string line = "heed: " + reason;
+  std::ranges::replace(line, '\n', ' ');
+  err.line(line);
+  return code;
+}
+
+int run(int argc, char** argv) {
+  CLI::App program("Trains small attention models and shows what their heads learn.",
+                   command_name());
+  program.require_subcommand(1);
+  program.set_version_flag("--version", "heed " + version());
+  Action action;
+  add_train(program, action, {argv + 1, argv + argc});
+  add_sample(program, action);
+  add_eval(program, action);
+  add_export(program, action);
+  add_import(program, action);
+  add_tasks(program, action);
+  add_gradcheck(program, action, checks::subjects);
+  add_bench(program, action);
+  add_version(program, action);
+  try {
+    program.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) {  // --help, --version
+      std::ostringstream asked_for;
+      program.exit(error, asked_for, asked_for);
+      std::string shown = asked_for.str();
+      while (shown.ends_with('\n')) shown.pop_back();
+      out.raw(shown);
+      return kOk;
+    }
+    return complain(kUsage, complaint(program, error));
+  }
+  return action();
+}
+
+int run_and_report(int argc, char** argv) {
+  try {
+    return run(argc, argv);
+  } catch (const WriteError& error) {
+    return complain(kFailure, error.what());
+  } catch (const ValueError& error) {
+    return complain(kUsage, error.what());
+  } catch (const FileError& error) {
+    return complain(kBadData, error.what());
+  } catch (const NonFinite& error) {
+    return complain(kDiverged, error.what());
+  } catch (const std::bad_alloc&) {
+    return complain(kFailure, "there is not enough memory; try a smaller model or batch");
+  } catch (const std::exception& error) {
+    return complain(kFailure, error.what());
+  }
+}
+
+/// What is written must not reach a file that got the number of a closed output, and a file that
+/// grows too large must not end the program by a signal: the write that fails is where it is dealt
+/// with.
+void prepare_process() {
+  int opened = -1;  // the lowest number that is free; what is only read refuses to be written
+  while ((opened = ::open("/dev/null", O_RDONLY)) >= 0 && opened <= STDERR_FILENO) {
+  }
+  if (opened > STDERR_FILENO) ::close(opened);
+  std::signal(SIGXFSZ, SIG_IGN);
+}
+
+}  // namespace
+
+int run_program(int argc, char** argv) {
+  prepare_process();
+  set_command_name(argv[0]);
+  return run_and_report(argc, argv);
+}
+
+}  // namespace heed::cli
