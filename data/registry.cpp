@@ -33,8 +33,8 @@ constexpr std::string_view kTaken[] = {
     "warmup", "weight-decay", "decays", "groups", "momentum", "beta1", "beta2", "clip", "ema",
     "eval-every", "overfit", "seed",
     // and what surrounds it
-    "task", "file", "config", "out", "resume", "threads", "seeds", "watch", "detect-anomaly",
-    "json", "explain", "help"};
+    "task", "file", "config", "out", "threads", "seeds", "watch", "detect-anomaly", "json",
+    "explain", "help"};
 
 /// Throws ValueError unless each has a name of its own.
 void require_own_names(const TaskInfo& info) {
