@@ -15,6 +15,7 @@
 #include <heed/autograd/named_tensor.h>
 #include <heed/autograd/node.h>
 #include <heed/autograd/observe.h>
+#include <heed/autograd/one_of.h>
 #include <heed/autograd/ops/activation.h>
 #include <heed/autograd/ops/arithmetic.h>
 #include <heed/autograd/ops/attention.h>

@@ -1,4 +1,5 @@
 #include <heed/autograd/error.h>
+#include <heed/autograd/one_of.h>
 #include <heed/data/option.h>
 
 #include <algorithm>
@@ -19,15 +20,7 @@ std::vector<std::string_view> split(std::string_view words) {
 
 }  // namespace
 
-std::string Choice::range() const {
-  const auto each = split(words);
-  std::string listed;
-  for (const std::string_view& word : each) {
-    if (!listed.empty()) listed += &word == &each.back() ? " or " : ", ";
-    listed += word;
-  }
-  return listed;
-}
+std::string Choice::range() const { return one_of(split(words)); }
 
 std::string_view Choice::read(std::string_view name, std::string_view written) const {
   for (const std::string_view word : split(words))

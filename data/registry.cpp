@@ -7,6 +7,8 @@
 #include <heed/data/tasks/text.h>
 
 #include <algorithm>
+#include <iterator>
+#include <set>
 #include <utility>
 
 namespace heed {
@@ -19,6 +21,33 @@ std::deque<TaskInfo>& registry() {
       induction_task(), markov_task(),  trigger_task(),   recall_task(),   selective_copy_task(),
       dyck_task(),      parity_task(),  agreement_task(), text_task(),     rows_task()};
   return infos;
+}
+
+// What a flag or a config file sets besides the options of a task.
+constexpr std::string_view kTaken[] = {
+    // the model
+    "layers", "heads", "d-model", "d-ff", "context", "dropout", "kv-heads", "positions", "norm",
+    "norm-kind", "activation", "scale", "mask", "tied",
+    // the training
+    "steps", "batch", "accumulate", "optimizer", "lr", "min-lr", "schedule", "period", "factor",
+    "warmup", "weight-decay", "decays", "groups", "momentum", "beta1", "beta2", "clip", "ema",
+    "eval-every", "overfit", "seed",
+    // and what surrounds it
+    "task", "file", "config", "out", "threads", "seeds", "watch", "detect-anomaly", "json",
+    "explain", "help"};
+
+/// Throws ValueError unless each has a name of its own.
+void require_own_names(const TaskInfo& info) {
+  std::set<std::string_view> known;
+  for (const TaskOption& option : info.options) {
+    const auto refuse = [&](const std::string& why) {
+      throw ValueError(text("register_task: ", info.name, ": an option ", why));
+    };
+    if (option.name.empty()) refuse("has no name");
+    if (std::ranges::find(kTaken, option.name) != std::end(kTaken))
+      refuse(text("is called ", option.name, ", as a setting of every task is"));
+    if (!known.insert(option.name).second) refuse(text("comes twice: ", option.name));
+  }
 }
 
 }  // namespace
@@ -48,6 +77,7 @@ void register_task(TaskInfo info) {
   if (!info.make) throw ValueError(text("register_task: ", info.name, " has no `make`"));
   if (std::ranges::find(tasks(), info.name, &TaskInfo::name) != tasks().end())
     throw ValueError(text("register_task: there is a task \"", info.name, "\" already"));
+  require_own_names(info);
   registry().push_back(std::move(info));
 }
 

@@ -7,6 +7,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -62,6 +63,8 @@ struct TaskInfo {
   /// A target says something of the row so far, and is not what comes next in it.
   bool labels = false;
   std::string end = {};  ///< after this text an answer has ended; empty if it fills the context
+  /// How many ids answer a prompt, where they do not fill the context and no text ends them.
+  std::function<std::int64_t(std::span<const std::int64_t> prompt)> answer = {};
   Recipe recipe = {};
   std::vector<TaskOption> options = {};  ///< of its own
   std::function<std::unique_ptr<Task>(const TaskOptions&)> make = {};
@@ -76,8 +79,10 @@ const TaskInfo& find_task(std::string_view name);
 /// The task's option of this name. Throws ValueError with a suggestion if it has none.
 const TaskOption& find_option(const TaskInfo& info, std::string_view name);
 
-/// Makes a task known by its name. Not to be called while another thread looks one up. Throws
-/// ValueError if the name is empty or taken, or if there is nothing to make it with.
+/// Makes a task known by its name to all that is above, in this program. Not to be called while
+/// another thread looks one up. Throws ValueError if the name is empty or taken, if there is
+/// nothing to make it with, or if an option has no name or one that is taken: by another option, or
+/// by a flag or setting of heed's command line, such as steps.
 void register_task(TaskInfo info);
 
 /// The named task. Throws ValueError if it is unknown, if an option is not its own or out of its

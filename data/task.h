@@ -43,7 +43,7 @@ struct Figure {
 };
 
 /// Something to learn: where batches come from, and how they are read. Implement the pure
-/// functions, and register_task() makes the task known to the command line.
+/// functions, and register_task() makes the task known by its name.
 class Task {
  public:
   virtual ~Task() = default;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <heed/autograd/error.h>
+#include <heed/autograd/one_of.h>
 
 #include <array>
 #include <cstddef>
@@ -18,14 +19,6 @@ std::vector<std::string> names_of(const std::array<Choice, N>& all) {
   std::vector<std::string> names;
   for (const Choice choice : all) names.emplace_back(name(choice));
   return names;
-}
-
-/// For people: "pre, post or none".
-inline std::string one_of(const std::vector<std::string>& names) {
-  std::string list;
-  for (std::size_t i = 0; i < names.size(); ++i)
-    list += (i == 0 ? "" : i + 1 < names.size() ? ", " : " or ") + names[i];
-  return list;
 }
 
 /// The choice of that name. Throws ValueError with the field, what was given and what it may be.

@@ -142,7 +142,7 @@ before it.)",
       .citation =
           "Linzen, Dupoux and Goldberg 2016, Assessing the Ability of LSTMs to Learn "
           "Syntax-Sensitive Dependencies, arXiv:1611.01368",
-      .end = " .",
+      .answer = [](auto) { return 1; },
       .recipe = {.layers = 2,
                  .heads = 4,
                  .d_model = 64,

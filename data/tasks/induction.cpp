@@ -57,6 +57,27 @@ class InductionTask : public DrawnTask {
   CharacterTokenizer tokenizer_;
 };
 
+/// How many of the last ids, at most `length`, are those that stand `length` places before them.
+std::int64_t said_again(std::span<const std::int64_t> ids, std::int64_t length) {
+  const std::int64_t most = std::min(length, std::ssize(ids) - length);
+  std::int64_t said = 0;
+  for (auto last = ids.rbegin(); said < most && *last == last[length]; ++last) ++said;
+  return said;
+}
+
+/// How much of the repetition comes after a prompt that ends in it: the piece is the one of which
+/// most was said again, of equals the longest. Where nothing was, nobody knows.
+std::int64_t left_to_say(std::span<const std::int64_t> prompt) {
+  std::int64_t most = 1, left = kMostCount;
+  for (std::int64_t length = kShortest; length <= kLongest; ++length) {
+    const std::int64_t said = said_again(prompt, length);
+    if (said < most) continue;
+    most = said;
+    left = length - said;
+  }
+  return left;
+}
+
 }  // namespace
 
 TaskInfo induction_task() {
@@ -72,6 +93,7 @@ letter: the one before it. One layer cannot (--layers 1): it has no such note to
 The loss of two layers falls suddenly, when both heads meet; with --positions learned it
 does so later, and the heads find other cells to do it by.)",
       .citation = "Olsson et al. 2022, In-context Learning and Induction Heads, arXiv:2209.11895",
+      .answer = left_to_say,
       .recipe = {.layers = 2,
                  .heads = 4,
                  .d_model = 64,

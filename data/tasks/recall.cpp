@@ -130,6 +130,7 @@ more width for more pairs; attention does not.)",
       .citation =
           "Arora et al. 2023, Zoology: Measuring and Improving Recall in Efficient Language "
           "Models, arXiv:2312.04927",
+      .answer = [](auto) { return 1; },
       .recipe = {.layers = 2,
                  .heads = 1,
                  .d_model = 64,

@@ -161,6 +161,11 @@ std::vector<TextPair> parse_pairs(std::string_view bytes, std::string_view sourc
   return pairs;
 }
 
+std::unique_ptr<Task> make_rows_task(const std::vector<TextPair>& pairs,
+                                     const TaskOptions& options) {
+  return std::make_unique<RowsTask>(pairs, options);
+}
+
 TaskInfo rows_task() {
   return {
       .name = "rows",
@@ -192,8 +197,7 @@ tab.)",
       .options = {kHeldOut, kTokenizer, kVocabulary},
       .make =
           [](const TaskOptions& options) {
-            return std::make_unique<RowsTask>(parse_pairs(read_file(options.file), options.file),
-                                              options);
+            return make_rows_task(parse_pairs(read_file(options.file), options.file), options);
           },
   };
 }

@@ -2,6 +2,7 @@
 
 #include <heed/data/registry.h>
 
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,6 +20,11 @@ struct TextPair {
 /// UTF-8 (with their offset), an empty line, and one without exactly one tab with something on
 /// either side of it.
 std::vector<TextPair> parse_pairs(std::string_view bytes, std::string_view source);
+
+/// The task of such pairs; options.file is their name in messages. Throws FileError if all have one
+/// input, or one with its tab and its end does not fit into the context.
+std::unique_ptr<Task> make_rows_task(const std::vector<TextPair>& pairs,
+                                     const TaskOptions& options);
 
 /// heed train rows FILE
 TaskInfo rows_task();

@@ -17,9 +17,9 @@ constexpr std::int64_t kBytes = 256;
 constexpr std::size_t kLongest = 64;  // bytes of one id: what pairs of pairs stand for grows fast
 
 Ids ids_of(std::string_view text) {
-  if (const auto offset = first_invalid_byte(text))
-    throw ValueError(heed::text("not UTF-8: the byte at offset ", *offset, " is not valid"));
+  require_utf8(text);
   Ids ids;
+  ids.reserve(text.size());
   for (const char c : text) ids.push_back(static_cast<unsigned char>(c));
   return ids;
 }
@@ -156,7 +156,7 @@ BytePairTokenizer BytePairTokenizer::of(std::string_view text, std::int64_t voca
   if (vocabulary < kBytes)
     throw ValueError(heed::text("byte pairs: vocabulary = ", vocabulary, ": it must be at least ",
                                 kBytes, ", the bytes"));
-  ids_of(text);
+  require_utf8(text);
   Words words(text);
   std::vector<Pair> pairs;
   std::vector<std::size_t> lengths(kBytes, 1);
@@ -175,7 +175,7 @@ BytePairTokenizer BytePairTokenizer::of(std::string_view text, std::int64_t voca
 }
 
 std::vector<std::int64_t> BytePairTokenizer::encode(std::string_view text) const {
-  ids_of(text);
+  require_utf8(text);
   std::map<std::string_view, Ids> known;
   Ids all;
   while (!text.empty()) {

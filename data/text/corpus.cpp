@@ -51,12 +51,9 @@ std::string clean_text(std::string_view bytes, std::string_view source) {
 }
 
 Parts split_for_training(std::string_view text) {
-  const std::size_t characters = to_code_points(text).size();
-  std::size_t left = characters * 9 / 10, middle = 0;
-  for (; middle < text.size(); ++middle) {
-    const bool starts = (text[middle] & 0xC0) != 0x80;
-    if (starts && left-- == 0) break;
-  }
+  std::string_view rest = text;
+  for (std::size_t left = count_characters(text) * 9 / 10; left > 0; --left) take_character(rest);
+  const std::size_t middle = text.size() - rest.size();
   return {.training = text.substr(0, middle), .validation = text.substr(middle)};
 }
 

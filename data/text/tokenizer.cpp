@@ -2,7 +2,7 @@
 #include <heed/data/text/tokenizer.h>
 #include <heed/data/text/utf8.h>
 
-#include <algorithm>
+#include <set>
 #include <utility>
 
 namespace heed {
@@ -38,17 +38,20 @@ CharacterTokenizer::CharacterTokenizer(std::u32string characters)
 }
 
 CharacterTokenizer CharacterTokenizer::of(std::string_view text) {
-  std::u32string characters = to_code_points(text);
-  std::ranges::sort(characters);
-  characters.erase(std::unique(characters.begin(), characters.end()), characters.end());
-  return CharacterTokenizer(std::move(characters));
+  require_utf8(text);
+  std::set<char32_t> characters;
+  while (!text.empty()) characters.insert(take_character(text));
+  return CharacterTokenizer(std::u32string(characters.begin(), characters.end()));
 }
 
 std::string CharacterTokenizer::characters() const { return to_utf8(characters_); }
 
 std::vector<std::int64_t> CharacterTokenizer::encode(std::string_view text) const {
+  require_utf8(text);
   std::vector<std::int64_t> ids;
-  for (const char32_t c : to_code_points(text)) {
+  ids.reserve(count_characters(text));
+  while (!text.empty()) {
+    const char32_t c = take_character(text);
     const auto found = ids_.find(c);
     if (found == ids_.end())
       throw ValueError(heed::text(describe_character(c), " at position ", ids.size(),

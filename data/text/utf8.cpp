@@ -2,6 +2,7 @@
 #include <heed/data/text/utf8.h>
 #include <utf8.h>
 
+#include <algorithm>
 #include <iomanip>
 #include <iterator>
 
@@ -13,9 +14,25 @@ std::optional<std::size_t> first_invalid_byte(std::string_view bytes) {
   return static_cast<std::size_t>(invalid - bytes.begin());
 }
 
-std::u32string to_code_points(std::string_view utf8) {
-  if (const auto offset = first_invalid_byte(utf8))
+void require_utf8(std::string_view bytes) {
+  if (const auto offset = first_invalid_byte(bytes))
     throw ValueError(text("not UTF-8: the byte at offset ", *offset, " is not valid"));
+}
+
+std::size_t count_characters(std::string_view utf8) {
+  const auto continues = std::ranges::count_if(utf8, [](char c) { return (c & 0xC0) == 0x80; });
+  return utf8.size() - static_cast<std::size_t>(continues);
+}
+
+char32_t take_character(std::string_view& utf8) {
+  auto rest = utf8.begin();
+  const char32_t character = utf8::unchecked::next(rest);
+  utf8.remove_prefix(static_cast<std::size_t>(rest - utf8.begin()));
+  return character;
+}
+
+std::u32string to_code_points(std::string_view utf8) {
+  require_utf8(utf8);
   std::u32string code_points;
   utf8::unchecked::utf8to32(utf8.begin(), utf8.end(), std::back_inserter(code_points));
   return code_points;

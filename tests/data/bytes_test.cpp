@@ -43,6 +43,12 @@ TEST(BytePairTokenizer, JoinsTheMostFrequentPairFirst) {
   EXPECT_EQ(decoded(bpe, {257, 258, 'c'}), "abab abc");
 }
 
+TEST(BytePairTokenizer, JoinsInTheOrderOfLearning) {
+  const BytePairTokenizer bpe(Pairs{{'b', 'c'}, {'a', 'b'}});
+  EXPECT_THAT(bpe.encode("abc"), ElementsAre('a', 256));
+  EXPECT_THAT(bpe.encode("ab"), ElementsAre(257));
+}
+
 TEST(BytePairTokenizer, StopsWhereNoPairComesTwice) {
   EXPECT_EQ(BytePairTokenizer::of("abcdef", 1000).size(), 256);
   EXPECT_EQ(BytePairTokenizer::of("", 1000).size(), 256);

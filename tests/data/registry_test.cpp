@@ -2,9 +2,11 @@
 #include <gtest/gtest.h>
 #include <heed/autograd/error.h>
 #include <heed/data/data.h>
+#include <heed/data/letters.h>
 
 #include <algorithm>
 #include <sstream>
+#include <utility>
 
 #include "support.h"
 
@@ -79,6 +81,24 @@ TEST(Registry, OptionsAreThoseOfTheTaskAndInTheirRange) {
   EXPECT_THAT(refused("copy", "alphabet", "many"), HasSubstr("alphabet = many"));
   EXPECT_THAT(refused("addition", "order", "plan"),
               HasSubstr("order = plan: it must be reversed or plain"));
+}
+
+TEST(Registry, RefusesOptionsWithoutANameOfTheirOwn) {
+  const std::size_t before = tasks().size();
+  const auto refused = [](std::vector<TaskOption> options) {
+    return message_of<ValueError>([&] {
+      register_task({.name = "lazy", .options = std::move(options), .make = [](const auto& given) {
+                       return std::make_unique<CopyTask>(given);
+                     }});
+    });
+  };
+  EXPECT_EQ(refused({Option<Whole>{"steps", "of a walk", {}, 3}}),
+            "register_task: lazy: an option is called steps, as a setting of every task is");
+  EXPECT_EQ(refused({Option<Whole>{"", "of a walk", {}, 3}}),
+            "register_task: lazy: an option has no name");
+  EXPECT_EQ(refused({kAlphabet, kAlphabet}),
+            "register_task: lazy: an option comes twice: alphabet");
+  EXPECT_EQ(tasks().size(), before);
 }
 
 TEST(Registry, RefusesATaskThatCannotServe) {

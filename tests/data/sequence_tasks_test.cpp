@@ -177,6 +177,19 @@ TEST(Markov, BaselinesAreThoseOfTheHeldOutRows) {
   EXPECT_LT(baselines[2].loss, baselines[1].loss);
 }
 
+TEST(Induction, AnAnswerIsWhatIsLeftToSayAgain) {
+  const auto left = [](const std::string& prompt) {
+    return find_task("induction").answer(make_task("induction")->encode(prompt));
+  };
+  EXPECT_EQ(left("0abcdefghija"), 9);
+  EXPECT_EQ(left("0abcdefghijabcdefghi"), 1);
+  EXPECT_EQ(left("0abcdefghijabcdefghij"), 0);
+  EXPECT_EQ(left("cXXXabcdefghijabc"), 7) << "three letters of ten, and not one of sixteen";
+  EXPECT_EQ(left("aXXXXaYYYYYZZZZa"), 14) << "of equals the longest";
+  for (const char* none : {"", "a", "abcabc", "abcdefghij"})
+    EXPECT_GT(left(none), 1000) << none << ": nobody knows";
+}
+
 TEST(Trigger, OneLetterFollowsATriggerThroughoutARow) {
   const auto task = make_task("trigger");
   EXPECT_EQ(task->vocabulary(), 24);
@@ -242,6 +255,9 @@ TEST(Trigger, MeasuresWhereBothLayersLook) {
   EXPECT_EQ(figure(found, "previous_token"), 0.5);
   EXPECT_EQ(figure(found, "after_trigger"), 0.5);
   EXPECT_EQ(figure(found, "output_right"), 1);
+  const Answers earlier{.logits = sure_of(batch, 24),
+                        .weights = {map({0, 0, 1, 2, 3, 4, 5, 6}), map({0, 0, 0, 0, 2, 0, 0, 2})}};
+  EXPECT_EQ(figure(task->figures(batch, earlier), "after_trigger"), 1) << "any c will do";
   const auto blind = task->figures(batch, {.logits = zeros({1, 8, 24})});
   EXPECT_EQ(blind[0].count, 0) << "nobody looked";
   EXPECT_EQ(figure(blind, "output_right"), 0);

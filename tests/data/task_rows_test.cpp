@@ -258,6 +258,11 @@ TEST(Dyck, MeasuresClosingBracketsAndLegalMass) {
   EXPECT_NEAR(figures[1].value(), 0.5, 1e-6);
   EXPECT_EQ(figures[2].value(), 1);
   EXPECT_NEAR(figures[3].value(), 0.5, 1e-6);
+  // Of four equally likely, three may follow ( and one ([, where no more may open; two may follow a
+  // row that is closed.
+  const auto even = task->figures(batch, {.logits = zeros({1, 4, 4})});
+  EXPECT_NEAR(even[1].value(), (3 / 4. + 1 / 4.) / 2, 1e-6);
+  EXPECT_NEAR(even[3].value(), (3 / 4. + 2 / 4.) / 2, 1e-6);
 }
 
 }  // namespace

@@ -105,6 +105,21 @@ TEST_P(EveryTask, CellsAreInsideAndLookBack) {
   EXPECT_EQ(cells > 0, known.contains(GetParam()));
 }
 
+// A prompt that ends halfway through the answer: what is asked for after it, side by side.
+TEST_P(EveryTask, AnswersEndWithWhatIsAskedFor) {
+  const TaskInfo& info = find_task(GetParam());
+  if (info.open_ended || info.labels) GTEST_SKIP();
+  const Batch batch = task_->held_out(0, 20);
+  for (std::int64_t i = 0; i < 20; ++i) {
+    const auto inputs = row_of(batch.inputs, i), targets = row_of(batch.targets, i);
+    const auto first = std::ranges::find_if(targets, [](auto id) { return id != kIgnore; });
+    const auto asked = std::find(first, targets.end(), kIgnore) - first, half = asked / 2;
+    const auto prompt = inputs.first(static_cast<std::size_t>(first - targets.begin() + half + 1));
+    const std::int64_t to_the_end = task_->context() + 1 - std::ssize(prompt);
+    EXPECT_EQ(info.answer ? info.answer(prompt) : to_the_end, asked - half) << "row " << i;
+  }
+}
+
 TEST_P(EveryTask, BaselinesFallFromTheUniformOne) {
   const auto baselines = task_->baselines();
   ASSERT_FALSE(baselines.empty());

@@ -85,6 +85,20 @@ TEST(Next, SuggestsAPromptWhereSomethingGoesOn) {
   EXPECT_EQ(prompt.find('\n'), 26u) << "a quarter of 100 states, and one";
 }
 
+TEST(Sample, GoesOnToTheEndOfTheAnswer) {
+  const auto added = [](const std::string& task, const std::string& prompt) {
+    const TemporaryFolder folder;
+    const Start start{.folder = folder.path()};
+    EXPECT_EQ(run_heed(step({task}), start).code, 0);
+    const std::string out = run_heed({"sample", "runs", "--prompt", prompt}, start).out;
+    EXPECT_THAT(out, testing::StartsWith(prompt));
+    return out.substr(std::min(prompt.size(), out.size()));
+  };
+  EXPECT_THAT(added("agreement", "the old key near the doors"), testing::MatchesRegex(" [^ ]+\n"));
+  EXPECT_THAT(added("recall", "k1 v2 k3 v4 k1"), testing::MatchesRegex(" [kv][0-9]+\n"));
+  EXPECT_EQ(added("induction", "zabcdefghijkabc").size(), 8u + 1) << "of a piece of eleven";
+}
+
 TEST(Figures, AreReportedByTrainAndEval) {
   const TemporaryFolder folder;
   const Start start{.folder = folder.path()};

@@ -6,7 +6,9 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <string>
+#include <vector>
 
 #include "support.h"
 
@@ -46,6 +48,18 @@ TEST(Settings, ReachTheModel) {
   EXPECT_EQ(config_with({{"scale", "0.3"}}).scale, 0.3);
   EXPECT_FALSE(config_with({{"scale", "sqrt"}}).scale.has_value());
   EXPECT_TRUE(config_with({{"tied", "true"}}).tied_embedding);
+}
+
+TEST(Settings, AreNoOptionsOfATask) {
+  std::vector<std::string> names{"task",  "file", "config", "out",     "threads",       "seeds",
+                                 "watch", "json", "help",   "explain", "detect-anomaly"};
+  for (const Setting& setting : all_settings()) names.push_back(setting.name);
+  for (const std::string& name : names)
+    EXPECT_THROW(register_task({.name = "lazy",
+                                .options = {Option<Whole>{name, "none", {}, 1}},
+                                .make = [](const auto&) { return std::unique_ptr<Task>(); }}),
+                 ValueError)
+        << name;
 }
 
 TEST(Settings, AllComeBackFromAConfigFile) {

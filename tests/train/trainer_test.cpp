@@ -325,6 +325,32 @@ TEST(Evaluate, SpreadsFewRowsOverAll) {
   EXPECT_THROW(evaluate(trainable(solved), task, 0), ValueError);
 }
 
+TEST(Evaluate, AddsUpTheFiguresOfAllBatches) {
+  class Numbered : public Task {
+   public:
+    std::int64_t context() const override { return inner_->context(); }
+    const Tokenizer& tokenizer() const override { return inner_->tokenizer(); }
+    Batch sample(std::int64_t rows, Rng& rng) const override { return inner_->sample(rows, rng); }
+    std::int64_t held_out_rows() const override { return 200; }
+    Batch held_out(std::int64_t first, std::int64_t rows) const override {
+      sum_ = static_cast<double>(rows * (2 * first + rows - 1)) / 2;
+      return inner_->held_out(0, rows);
+    }
+    std::vector<Figure> figures(const Batch& batch, const Answers&) const override {
+      return {{.name = "number", .sum = sum_, .count = double(batch.inputs.dim(0))}};
+    }
+
+   private:
+    mutable double sum_ = 0;  // of the numbers of the rows that were asked for last
+    std::unique_ptr<Task> inner_ = small_copy();
+  } task;
+  const Solved solved{task.vocabulary()};
+  const Evaluation found = evaluate(trainable(solved), task, 200);
+  ASSERT_EQ(found.figures.size(), 1u);
+  EXPECT_EQ(found.figures[0].count, 200);
+  EXPECT_EQ(found.figures[0].value(), 99.5) << "the mean of 0 to 199";
+}
+
 TEST(Evaluate, MeasuresTheBestHead) {
   const std::unique_ptr<Task> task = small_copy();
   const Transformer model = small_model(*task);

@@ -33,6 +33,7 @@ int sample(const SampleArguments& arguments) {
   const TaskInfo& info = find_task(run.settings.task);
   const bool of_text = info.open_ended;
   const std::int64_t to_the_end = std::max<std::int64_t>(context + 1 - std::ssize(prompt), 1);
+  const std::int64_t answer = info.answer ? std::min(info.answer(prompt), to_the_end) : to_the_end;
   const bool chooses = arguments.top_k || arguments.top_p < 1 || arguments.min_p > 0;
   const double usual = of_text ? 0.8 : chooses ? 1 : 0;
   const SamplingOptions options{
@@ -42,8 +43,8 @@ int sample(const SampleArguments& arguments) {
       .min_p = arguments.min_p};
   Rng rng = Rng(static_cast<std::uint64_t>(arguments.seed)).stream("sampling");
 
-  const Generated made = generate(
-      run.model, prompt, arguments.tokens.value_or(of_text ? 200 : to_the_end), options, rng);
+  const Generated made =
+      generate(run.model, prompt, arguments.tokens.value_or(of_text ? 200 : answer), options, rng);
   if (std::ssize(prompt) > context)
     err.line(text("heed: the prompt has ", prompt.size(), " tokens; the model sees only the last ",
                   context));
@@ -72,7 +73,7 @@ void add_sample(CLI::App& program, Action& action) {
       ->type_name("TEXT")
       ->required();
   add_number(*command, "--tokens", Whole{}, arguments->tokens,
-             "how many to add, 0 or more [a text: 200; else: to the end of the context]");
+             "how many to add, 0 or more [a text: 200; else: to the end of the answer]");
   add_number(*command, "--temperature", Real{}, arguments->temperature,
              "0 for the likeliest, 1 as learnt, more for more variety [a text: 0.8; else: 0, or 1 "
              "with a limit below]");
