@@ -84,7 +84,7 @@ TEST(Seeds, EachHasItsRunAndTheMedianIsSaid) {
   std::ranges::sort(losses);
   const auto result = last_json(found.out);
   EXPECT_EQ(result["event"], "result");
-  EXPECT_EQ(result["seeds"], "1, 2, 7");
+  EXPECT_EQ(result["seeds"], (std::vector{1, 2, 7}));
   EXPECT_EQ(result["loss_low"], losses[0]);
   EXPECT_EQ(result["loss"], losses[1]);
   EXPECT_EQ(result["loss_high"], losses[2]);
@@ -149,7 +149,7 @@ TEST(Overfit, LearnsABatchByHeartOrSaysThatItDidNot) {
 
   const Outcome not_learnt = run_heed(tiny({"--overfit", "2", "--steps", "1", "--json"}), start);
   EXPECT_EQ(not_learnt.code, 4);
-  EXPECT_EQ(last_json(not_learnt.out)["memorised"], "no");
+  EXPECT_EQ(last_json(not_learnt.out)["memorised"], false);
   EXPECT_THAT(run_heed(tiny({"--overfit", "2", "--steps", "1"}), start).out,
               HasSubstr("not memorised: of the targets 100.00 % can be known"));
   EXPECT_EQ(run_heed(tiny({"--overfit", "1", "--steps", "1", "--seeds", "1,2"}), start).code, 4);

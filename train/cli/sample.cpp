@@ -54,7 +54,7 @@ int sample(const Arguments& arguments) {
   if (!info.end.empty()) continued.resize(std::min(continued.find(info.end), continued.size()));
   if (arguments.json)
     out.raw(json_line(
-        {{"event", "sample"}, {"prompt", arguments.prompt}, {"continuation", continued}}));
+        {{"event", "result"}, {"prompt", arguments.prompt}, {"continuation", continued}}));
   else
     out.line(arguments.prompt + std::string(run.tokenizer->gap()) + continued);
   return kOk;

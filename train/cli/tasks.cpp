@@ -63,10 +63,13 @@ void describe(const TaskInfo& info) {
 
 int tasks(const Arguments& arguments) {
   const std::string only = arguments.task.empty() ? "" : find_task(arguments.task).name;
+  std::int64_t listed = 0;
   for (const TaskInfo& info : heed::tasks()) {
     if (!only.empty() && info.name != only) continue;
+    ++listed;
     if (arguments.json)
-      out.raw(json_line({{"task", info.name},
+      out.raw(json_line({{"event", "task"},
+                         {"task", info.name},
                          {"summary", info.summary},
                          {"citation", info.citation},
                          {"usage", usage(info)}}));
@@ -76,6 +79,7 @@ int tasks(const Arguments& arguments) {
     else
       describe(info);
   }
+  if (arguments.json) out.raw(json_line({{"event", "result"}, {"tasks", listed}}));
   return kOk;
 }
 
@@ -86,7 +90,7 @@ void add_tasks(CLI::App& program, Action& action) {
       program.add_subcommand("tasks", "what can be learnt; with TASK, all about one");
   const auto arguments = std::make_shared<Arguments>();
   command->add_option("task", arguments->task, "the one to describe")->type_name("TASK");
-  command->add_flag("--json", arguments->json, "one JSON object a task");
+  command->add_flag("--json", arguments->json, "one JSON object a line, the result last");
   command->callback([&action, arguments] { action = [arguments] { return tasks(*arguments); }; });
 }
 
