@@ -53,7 +53,7 @@ TEST(TaskOptions, OfAConfigFileAreThoseOfItsTask) {
   const Outcome found = run_heed({"train", "--config", "c.toml"}, {.folder = folder.path()});
   EXPECT_EQ(found.code, 2);
   EXPECT_THAT(lines_of(found.err),
-              ElementsAre(HasSubstr("c.toml, line 2: unknown setting \"order\"")));
+              ElementsAre(HasSubstr("c.toml, line 2: order belongs to addition, not to sort")));
 }
 
 TEST(TaskOptions, AreInTheHelpOfTheirTask) {

@@ -219,7 +219,7 @@ TEST(Sample, RefusesWhatItCannotRead) {
   refused({"--prompt", "a", "--temperature", "-1"}, "temperature = -1 is out of range");
   refused({"--prompt", "a", "--temperature", "nan"}, "temperature");
   refused({"--prompt", "a", "--top-k", "0"}, "--top-k = 0 is out of range");
-  refused({"--prompt", "a", "--top-p", "0"}, "top_p = 0 must be above 0");
+  refused({"--prompt", "a", "--top-p", "0"}, "--top-p = 0 must be above 0");
   refused({"--prompt", "a", "--tokens", "-1"}, "-1");
 }
 
