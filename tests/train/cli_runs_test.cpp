@@ -49,6 +49,7 @@ TEST(TrainingWith, EveryOptimizerAndScheduleLearnsAnotherWay) {
   losses.push_back(loss({"--decays", "weights", "--weight-decay", "9"}));
   losses.push_back(loss({"--groups", "*embedding* lr=3; *.bias decay=1"}));
   losses.push_back(loss({"--ema", "0.9"}));
+  EXPECT_EQ(loss({"--groups", "none"}), losses.front()) << "as --help shows its default";
   std::ranges::sort(losses);
   EXPECT_EQ(std::ranges::adjacent_find(losses), losses.end()) << testing::PrintToString(losses);
 }
@@ -191,6 +192,16 @@ TEST(Explain, TokensAreOnOneLineAndKeysEndWithTheLastOneSeen) {
                                Not(HasSubstr("\t"))));
   EXPECT_THAT(found.out, AllOf(HasSubstr("the query at position 7,"), HasSubstr("\n       7  "),
                                Not(HasSubstr("\n       8  ")), Not(HasSubstr("hidden"))));
+}
+
+TEST(Explain, SaysWhatPositionsDo) {
+  EXPECT_THAT(run_heed(tiny({"--explain", "--positions", "alibi"})).out,
+              AllOf(HasSubstr("bias = -0.0625 * the distance from position 3"),
+                    HasSubstr("score      bias    scaled"), HasSubstr("   -0.1875 ")));
+  EXPECT_THAT(run_heed(tiny({"--explain", "--positions", "rotary"})).out,
+              AllOf(HasSubstr("channels c and c + 2 turn by position * [1.0000, 0.0100] radians"),
+                    HasSubstr("turned by [3.0000, 0.0300]\nkey of position 0 before = ")));
+  EXPECT_THAT(run_heed(tiny({"--explain"})).out, Not(HasSubstr("turned by")));
 }
 
 TEST(Explain, AgreesWithTheLayerOfEveryKind) {

@@ -56,7 +56,7 @@ int sample(const Arguments& arguments) {
     out.raw(json_line(
         {{"event", "result"}, {"prompt", arguments.prompt}, {"continuation", continued}}));
   else
-    out.line(arguments.prompt + std::string(run.tokenizer->gap()) + continued);
+    out.quote(arguments.prompt + std::string(run.tokenizer->gap()) + continued);
   return kOk;
 }
 
@@ -64,6 +64,9 @@ int sample(const Arguments& arguments) {
 
 void add_sample(CLI::App& program, Action& action) {
   CLI::App* command = program.add_subcommand("sample", "let a trained model continue a prompt");
+  command->footer(
+      "On a terminal, control characters are shown as in \\x1b; a file or a pipe gets them as they "
+      "are.\nBytes of a model of bytes that are no UTF-8 are shown as U+FFFD.");
   const auto arguments = std::make_shared<Arguments>();
   command->add_option("run", arguments->run, "a run, a folder of runs (its newest), a checkpoint")
       ->type_name("RUN")

@@ -1,5 +1,6 @@
 #include <heed/autograd/anomaly.h>
 #include <heed/autograd/error.h>
+#include <heed/train/cli/example_prompt.h>
 #include <heed/train/cli/interrupts.h>
 #include <heed/train/cli/optimizer_of.h>
 #include <heed/train/cli/progress.h>
@@ -16,7 +17,6 @@
 #include <limits>
 #include <memory>
 #include <optional>
-#include <sstream>
 #include <vector>
 
 namespace heed::cli {
@@ -36,23 +36,6 @@ TrainerOptions trainer_options(const Settings& settings) {
           .ema = settings.ema,
           .eval_every = settings.eval_every,
           .measure_every = kMeasureEvery};
-}
-
-/// Something to continue: a held-out row up to its first target or, where that is the first id, the
-/// longest word in it; of a row that is but one word, a quarter of what is asked for.
-std::string example_prompt(const Task& task) {
-  const Batch batch = task.held_out(0, 1);
-  const auto inputs = batch.inputs.data(), targets = batch.targets.data();
-  const auto asked = std::ranges::find_if(targets, [](auto id) { return id != kIgnore; });
-  if (asked != targets.begin() && asked != targets.end())
-    return task.decode(inputs.first(static_cast<std::size_t>(asked - targets.begin()) + 1));
-  std::istringstream words(task.decode(inputs));
-  std::string longest;
-  for (std::string word; words >> word;)
-    if (word.size() > longest.size()) longest = word;
-  if (longest.size() < task.decode(inputs).size()) return longest;
-  const auto all = std::ranges::count_if(targets, [](auto id) { return id != kIgnore; });
-  return task.decode(inputs.first(static_cast<std::size_t>(all) / 4 + 1));
 }
 
 /// One training, from the folder it writes into to its last line.

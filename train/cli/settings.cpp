@@ -24,6 +24,8 @@ std::vector<std::string> tasks_with(std::string_view option) {
 
 constexpr double kLeastScale = 1e-6, kMostScale = 1e6;  // beyond them f32 has no softmax to learn
 
+constexpr double kMostByHeart = 1e6;  // tokens: drawn and counted in about a second
+
 }  // namespace
 
 std::string scale_range() {
@@ -117,6 +119,13 @@ void validate(const Settings& settings) {
   heed::validate(model_config(settings, 1));
   if (settings.min_lr > settings.lr)
     throw ValueError(text("min-lr = ", settings.min_lr, " is above lr = ", settings.lr));
+  const double by_heart = static_cast<double>(settings.overfit) *
+                          static_cast<double>(settings.batch) *
+                          static_cast<double>(settings.context);
+  if (by_heart > kMostByHeart)
+    throw ValueError(text("overfit = ", settings.overfit, ": batches of ", settings.batch,
+                          " rows of ", settings.context, " positions are ", by_heart,
+                          " tokens to learn by heart, which may be at most ", kMostByHeart));
   if (settings.factor == 0) throw ValueError("factor = 0: it must be above 0");
   if (settings.optimizer == "nesterov" && settings.momentum == 0)
     throw ValueError("momentum = 0: it must be above 0 for optimizer = nesterov");

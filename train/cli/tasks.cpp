@@ -15,6 +15,8 @@ struct Arguments {
   bool json = false;
 };
 
+constexpr std::int64_t kExampleContext = 24;
+
 std::string usage(const TaskInfo& info) {
   return command_name() + " train " + info.name + (info.takes_file ? " FILE" : "");
 }
@@ -25,7 +27,7 @@ std::string cut(const std::string& row) {
   return lines.size() > 1 ? lines.front() + " ..." : row;
 }
 
-/// Rows as they are trained on.
+/// Rows as they are trained on, each on a line.
 std::string sample_rows(const Task& task) {
   constexpr std::int64_t kRows = 3;
   Rng rng(1);
@@ -33,14 +35,27 @@ std::string sample_rows(const Task& task) {
   const auto width = static_cast<std::size_t>(batch.inputs.dim(1));
   std::string rows;
   for (std::size_t first = 0; first < batch.inputs.data().size(); first += width)
-    rows += "\n\n  inputs   " + cut(task.decode(batch.inputs.data().subspan(first, width))) +
-            "\n  targets  " + cut(task.decode(batch.targets.data().subspan(first, width)));
+    for (const auto& [name, ids] : {std::pair("\n\n  inputs   ", batch.inputs.data()),
+                                    std::pair("\n  targets  ", batch.targets.data())})
+      rows += name + cut(printable(task.decode(ids.subspan(first, width)), ""));
   return rows;
 }
 
-/// What can be shown of a task that reads no file.
-std::string known_of(const Task& task) {
-  std::string known = sample_rows(task) + "\n\nLosses to compare with:";
+/// What can be shown of a task: of one that reads a file, rows of its example.
+std::string known_of(const TaskInfo& info) {
+  TaskOptions options;
+  if (info.takes_file)
+    options = {.file = "the example", .context = kExampleContext, .content = info.example};
+  const std::unique_ptr<Task> made = make_task(info.name, options);
+  const Task& task = *made;
+  std::string known;
+  if (info.takes_file)
+    known = fmt::format("\n\nRows of {}, at --context {}:",
+                        info.example == info.description
+                            ? "the text above"
+                            : "a file that holds " + printable(info.example, ""),
+                        kExampleContext);
+  known += sample_rows(task) + "\n\nLosses to compare with:";
   for (const auto& [name, loss] : task.baselines())
     known += fmt::format("{} {} {:.4f}", known.ends_with(':') ? "" : ",", name, loss);
   return known;
@@ -48,7 +63,7 @@ std::string known_of(const Task& task) {
 
 void describe(const TaskInfo& info) {
   std::string page = info.name + ": " + info.summary + "\n\n" + info.description;
-  if (!info.takes_file) page += known_of(*make_task(info.name));
+  if (!info.takes_file || !info.example.empty()) page += known_of(info);
   out.line(page + "\n\n" + info.citation);
   for (const TaskOption& option : info.options)
     out.line(
