@@ -47,7 +47,7 @@ TEST(AttentionRow, TakesABiasAfterTheScale) {
               AllOf(HasSubstr("+ bias; bias = -1.0000 * the distance from position 1"),
                     HasSubstr("    score      bias    scaled "),
                     HasSubstr("0  a         4.0000   -1.0000    1.0000    1.0000    0.5000\n"),
-                    HasSubstr("sum                                           2.0000    1.0000\n")));
+                    HasSubstr("sum                                          2.0000    1.0000\n")));
 }
 
 TEST(AttentionRow, TurnsPairsAsRopeDoes) {

@@ -94,7 +94,7 @@ TEST(EvalOfAFile, OfRowsHasNoRowsToTrainOn) {
                      start)
                 .code,
             0);
-  write_file(folder / "one.tsv", "aab\tbaa\n");
+  write_file(folder / "one.tsv", "aa\tbb\n");
   write_file(folder / "long.tsv", "aabb\tbbaa\n");
   write_file(folder / "new.tsv", "ab\tba\nac\tca\n");
   const auto eval = [&](const std::string& file) {
