@@ -1,6 +1,7 @@
 #include <heed/autograd/error.h>
 #include <heed/autograd/one_of.h>
 #include <heed/data/option.h>
+#include <heed/data/suggest.h>
 
 #include <algorithm>
 #include <vector>
@@ -25,7 +26,9 @@ std::string Choice::range() const { return one_of(split(words)); }
 std::string_view Choice::read(std::string_view name, std::string_view written) const {
   for (const std::string_view word : split(words))
     if (word == written) return word;
-  throw ValueError(text(name, " = ", written, ": it must be ", range()));
+  const auto each = split(words);
+  throw ValueError(
+      unknown_choice(name, written, range(), std::vector<std::string>{each.begin(), each.end()}));
 }
 
 std::string written(std::string_view value) { return std::string(value); }

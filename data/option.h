@@ -19,6 +19,10 @@ struct TaskOptions {
   std::uint64_t seed = 0;                    ///< of the held-out rows
   /// The options that the task lists of its own, by name, as they are written: {"alphabet", "8"}.
   std::map<std::string, std::string, std::less<>> chosen = {};
+  std::optional<std::string> content = {};  ///< of the file, if it is not to be read
+  /// A tokenizer as it was saved, of a model that is there already; else one is made of the file.
+  std::string tokenizer = {};
+  bool all_held_out = false;  ///< nothing of the file is for training
 };
 
 /// The words that an option takes, with spaces between them.

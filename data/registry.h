@@ -58,6 +58,7 @@ struct TaskInfo {
   std::string description = {};  ///< one screen: a row, what is asked, what a head should find
   std::string citation = {};
   bool takes_file = false;
+  std::string example = {};  ///< what a file may hold, to show rows of
   /// A row is a piece of something that goes on, and not a question with its answer.
   bool open_ended = false;
   /// A target says something of the row so far, and is not what comes next in it.

@@ -40,14 +40,28 @@ std::optional<std::string> nearest_name(std::string_view word, std::span<const s
   return nearest;
 }
 
+namespace {
+
+/// Nothing, if no name is near.
+std::string did_you_mean(std::string_view word, std::span<const std::string> known) {
+  const auto name = nearest_name(word, known);
+  return name ? "; did you mean \"" + *name + "\"?" : "";
+}
+
+}  // namespace
+
 std::string unknown_name(std::string_view kind, std::string_view word,
                          std::span<const std::string> known) {
-  std::string sentence = text("unknown ", kind, " \"", word, "\"; ");
-  if (const auto name = nearest_name(word, known))
-    return sentence + "did you mean \"" + *name + "\"?";
-  sentence += "known are:";
+  std::string sentence = text("unknown ", kind, " \"", word, "\"");
+  if (const std::string meant = did_you_mean(word, known); !meant.empty()) return sentence + meant;
+  sentence += "; known are:";
   for (const std::string& name : known) sentence += (&name == &known.front() ? " " : ", ") + name;
   return sentence;
+}
+
+std::string unknown_choice(std::string_view name, std::string_view written, std::string_view range,
+                           std::span<const std::string> known) {
+  return text(name, " = ", written, ": it must be ", range, did_you_mean(written, known));
 }
 
 }  // namespace heed

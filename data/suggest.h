@@ -21,4 +21,9 @@ std::optional<std::string> nearest_name(std::string_view word, std::span<const s
 std::string unknown_name(std::string_view kind, std::string_view word,
                          std::span<const std::string> known);
 
+/// The sentence for a value that is none of a few words: schedule = cosin: it must be constant or
+/// cosine; did you mean "cosine"? `range` is all that it may be.
+std::string unknown_choice(std::string_view name, std::string_view written, std::string_view range,
+                           std::span<const std::string> known);
+
 }  // namespace heed

@@ -12,7 +12,7 @@ namespace heed {
 /// A name with its value, as one line of JSON holds it.
 struct Field {
   std::string name;
-  std::variant<double, std::int64_t, std::string> value;
+  std::variant<double, std::int64_t, bool, std::string, std::vector<std::int64_t>> value;
 };
 using Fields = std::vector<Field>;
 

@@ -13,7 +13,7 @@ namespace {
 constexpr std::int64_t kRowsContext = 64;
 constexpr Option<Real> kHeldOut{
     "held-out",
-    "share of the different inputs that is not trained on, at least one row",
+    "share of the different inputs that is not trained on, above 0; at least one",
     {1, true},
     0.1};
 
@@ -25,6 +25,9 @@ struct Split {
 };
 
 Split split(const Pairs& pairs, const TaskOptions& options) {
+  if (options.all_held_out) return {pairs, pairs};
+  if (kHeldOut.of(options) == 0)
+    throw ValueError("rows: held-out = 0: it must be above 0; the smallest share is one input");
   std::map<std::string_view, std::int64_t> inputs;  // each with its number
   for (const TextPair& pair : pairs) inputs.try_emplace(pair.input, std::ssize(inputs));
   const std::int64_t count = std::ssize(inputs);
@@ -94,22 +97,28 @@ class RowsTask : public Task {
   RowsTask(const Pairs& pairs, const Split& parts, const TaskOptions& options)
       : context_(options.context.value_or(kRowsContext)),
         tokenizer_(make_tokenizer(options, joined(pairs), joined(parts.training))) {
-    for (const TextPair& pair : parts.training) training_.push_back(tokenized(pair));
-    for (const TextPair& pair : parts.held_out) held_out_.push_back(tokenized(pair));
+    for (const TextPair& pair : parts.training) training_.push_back(tokenized(pair, options));
+    for (const TextPair& pair : parts.held_out) held_out_.push_back(tokenized(pair, options));
+    const bool for_a_model = !options.tokenizer.empty();
     if (longest_ > context_)
       throw FileError(text(options.file, ", line ", longest_line_, ": the row has ", longest_ + 1,
                            " tokens with its tab and its end; with context ", context_,
-                           " it may have ", context_ + 1, ": choose --context ", longest_));
+                           " it may have ", context_ + 1,
+                           for_a_model ? "" : text(": choose --context ", longest_)));
   }
 
-  Tokenized tokenized(const TextPair& pair) {
+  Tokenized tokenized(const TextPair& pair, const TaskOptions& options) {
     Tokenized row;
     for (const std::string_view part : {std::string_view(pair.input), std::string_view("\t"),
                                         std::string_view(pair.target), std::string_view("\n")}) {
       if (part == "\t")
         row.asks = std::ssize(row.ids);  // the tab asks for the first token of the target
-      const std::vector<std::int64_t> more = encode(part);
-      row.ids.insert(row.ids.end(), more.begin(), more.end());
+      try {
+        const std::vector<std::int64_t> more = encode(part);
+        row.ids.insert(row.ids.end(), more.begin(), more.end());
+      } catch (const ValueError& error) {
+        throw FileError(text(options.file, ", line ", pair.line, ": ", error.what()));
+      }
     }
     const std::int64_t length = std::ssize(row.ids) - 1;
     if (length > longest_) {
@@ -176,11 +185,14 @@ row is the input, the tab, the target and ends of lines that fill it; the loss i
 target and the first end. A tenth of the different inputs is held out (--held-out). A
 token is a character, a byte, or a piece of a word that is learnt (--tokenizer bpe
 --vocabulary 512). To ask the trained model: heed sample RUN --prompt with an input and a
-tab.)",
+tab. Nobody knows which cells are right here.)",
       .citation =
           "Sutskever, Vinyals and Le 2014, Sequence to Sequence Learning with Neural "
           "Networks, arXiv:1409.3215",
       .takes_file = true,
+      .example =
+          "mouse\tmice\nhouse\thouses\nlouse\tlice\nspouse\tspouses\ngoose\tgeese\n"
+          "moose\tmoose\nfoot\tfeet\nroot\troots\ntooth\tteeth\nbooth\tbooths\n",
       .end = "\n",
       .recipe = {.layers = 2,
                  .heads = 4,
@@ -197,7 +209,7 @@ tab.)",
       .options = {kHeldOut, kTokenizer, kVocabulary},
       .make =
           [](const TaskOptions& options) {
-            return make_rows_task(parse_pairs(read_file(options.file), options.file), options);
+            return make_rows_task(parse_pairs(content_of(options), options.file), options);
           },
   };
 }

@@ -21,14 +21,23 @@ TextTask::TextTask(std::string_view bytes, const TaskOptions& options)
     : TextTask(Clean{clean_text(bytes, source(options))}, options) {}
 
 TextTask::TextTask(const Clean& clean, const TaskOptions& options)
-    : TextTask(clean.text, split_for_training(clean.text), options) {}
+    : TextTask(
+          clean.text,
+          options.all_held_out ? Parts{clean.text, clean.text} : split_for_training(clean.text),
+          options) {}
 
 TextTask::TextTask(const std::string& text, const Parts& parts, const TaskOptions& options)
     : tokenizer_(make_tokenizer(options, text, parts.training)),
-      training_(encode(parts.training), options.context.value_or(kTextContext),
-                heed::text(source(options), ": the training part (the first 90 %)")),
-      validation_(encode(parts.validation), options.context.value_or(kTextContext),
-                  heed::text(source(options), ": the validation part (the last 10 %)")) {}
+      training_(windows(text, parts.training, options, ": the training part (the first 90 %)")),
+      validation_(
+          windows(text, parts.validation, options, ": the validation part (the last 10 %)")) {}
+
+Windows TextTask::windows(std::string_view text, std::string_view part, const TaskOptions& options,
+                          std::string_view which) const {
+  return {encode_part(*tokenizer_, text, part, source(options)),
+          options.context.value_or(kTextContext),
+          heed::text(source(options), options.all_held_out ? "" : which)};
+}
 
 Batch TextTask::sample(std::int64_t rows, Rng& rng) const {
   NextTokenRows batch(rows, context());
@@ -53,11 +62,8 @@ std::vector<Baseline> TextTask::baselines() const {
 }
 
 TaskInfo text_task() {
-  return {
-      .name = "text",
-      .summary = "predict the next character of a text file",
-      .description =
-          R"(A row is a piece of the file, 64 characters long, and each position has to predict the
+  constexpr const char* kDescription =
+      R"(A row is a piece of the file, 64 characters long, and each position has to predict the
 character that follows:
 
   inputs   First Citize
@@ -67,9 +73,14 @@ The file is UTF-8 text. Its characters (code points) are the vocabulary; the fir
 is trained on, from any starting point, and the last 10 % is held out and evaluated
 whole. With --tokenizer bytes or bpe a token is a byte, or a piece of a word that is
 learnt. Nobody knows which cells are right here: look for heads that attend to the
-previous character, to the start of the word, or to the last time the same letters came.)",
+previous character, to the start of the word, or to the last time the same letters came.)";
+  return {
+      .name = "text",
+      .summary = "predict the next character of a text file",
+      .description = kDescription,
       .citation = "Karpathy, nanoGPT, github.com/karpathy/nanoGPT: the recipe for a CPU",
       .takes_file = true,
+      .example = kDescription,
       .open_ended = true,
       .recipe = {.layers = 4,
                  .heads = 4,
@@ -87,7 +98,7 @@ previous character, to the start of the word, or to the last time the same lette
       .options = {kTokenizer, kVocabulary},
       .make =
           [](const TaskOptions& options) {
-            return std::make_unique<TextTask>(read_file(options.file), options);
+            return std::make_unique<TextTask>(content_of(options), options);
           },
   };
 }

@@ -16,8 +16,9 @@ namespace heed {
 class TextTask : public Task {
  public:
   /// `bytes` is the content of a text file; options.file is its name in messages, options.context
-  /// T, at first 64. Throws FileError if it is not UTF-8 or a part of it is no longer than the
-  /// context; ValueError if the context is below 1.
+  /// T, at first 64. Throws FileError if it is not UTF-8, if a part of it is no longer than the
+  /// context, or for a character that is not in the vocabulary of options.tokenizer; ValueError if
+  /// the context is below 1.
   explicit TextTask(std::string_view bytes, const TaskOptions& options = {});
 
   std::int64_t context() const override { return training_.context(); }
@@ -36,6 +37,8 @@ class TextTask : public Task {
   };
   TextTask(const Clean& clean, const TaskOptions& options);
   TextTask(const std::string& text, const Parts& parts, const TaskOptions& options);
+  Windows windows(std::string_view text, std::string_view part, const TaskOptions& options,
+                  std::string_view which) const;
 
   std::unique_ptr<Tokenizer> tokenizer_;
   Windows training_, validation_;

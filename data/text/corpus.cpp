@@ -36,6 +36,10 @@ std::string read_file(const std::string& path) {
   return bytes;
 }
 
+std::string content_of(const TaskOptions& options) {
+  return options.content ? *options.content : read_file(options.file);
+}
+
 std::string clean_text(std::string_view bytes, std::string_view source) {
   if (const auto offset = first_invalid_byte(bytes))
     throw FileError(text(source, ", line ", 1 + std::ranges::count(bytes.substr(0, *offset), '\n'),
@@ -57,6 +61,25 @@ Parts split_for_training(std::string_view text) {
   return {.training = text.substr(0, middle), .validation = text.substr(middle)};
 }
 
+std::vector<std::int64_t> encode_part(const Tokenizer& tokenizer, std::string_view text,
+                                      std::string_view part, std::string_view source) {
+  try {
+    return tokenizer.encode(part);
+  } catch (const ValueError&) {  // which knows of no lines
+    std::int64_t line = 1 + std::count(text.begin(), part.begin(), '\n');
+    for (; !part.empty(); ++line) {
+      const std::string_view one = part.substr(0, std::min(part.find('\n'), part.size() - 1) + 1);
+      part.remove_prefix(one.size());
+      try {
+        tokenizer.encode(one);
+      } catch (const ValueError& error) {
+        throw FileError(heed::text(source, ", line ", line, ": ", error.what()));
+      }
+    }
+    throw;
+  }
+}
+
 double entropy_of(std::span<const std::int64_t> ids) {
   std::map<std::int64_t, double> counts;
   for (const std::int64_t id : ids) ++counts[id];
@@ -74,7 +97,7 @@ Windows::Windows(std::vector<std::int64_t> ids, std::int64_t context, std::strin
   if (starts() < 1)
     throw FileError(text(part, " has ", ids_.size(), " tokens; with context ", context,
                          " it needs more than ", context,
-                         ": take a longer text or a smaller context"));
+                         ": take a longer text, or a model of a smaller context"));
 }
 
 std::span<const std::int64_t> Windows::at(std::int64_t start) const {

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <heed/data/option.h>
+#include <heed/data/text/tokenizer.h>
+
 #include <cstdint>
 #include <span>
 #include <string>
@@ -11,6 +14,9 @@ namespace heed {
 /// Every byte of a file. Throws FileError if it is missing, unreadable, empty or no regular file.
 std::string read_file(const std::string& path);
 
+/// The content that the options give, or else that of their file. Throws as read_file does.
+std::string content_of(const TaskOptions& options);
+
 /// UTF-8 text without a byte order mark and with \n for \r\n. Throws FileError, naming `source`,
 /// line and offset, if the bytes are not UTF-8, or if there is no text.
 std::string clean_text(std::string_view bytes, std::string_view source);
@@ -21,6 +27,11 @@ struct Parts {
   std::string_view validation;  ///< the rest
 };
 Parts split_for_training(std::string_view text);
+
+/// The ids of a part of a text. Throws FileError, naming `source`, the line and the position in it,
+/// for a character that is not in the vocabulary.
+std::vector<std::int64_t> encode_part(const Tokenizer& tokenizer, std::string_view text,
+                                      std::string_view part, std::string_view source);
 
 /// Of the frequencies of ids, in nats: what is lost by who knows how often each comes.
 double entropy_of(std::span<const std::int64_t> ids);

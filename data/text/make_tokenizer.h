@@ -15,8 +15,8 @@ inline constexpr Option<Choice> kTokenizer{
 inline constexpr Option<Whole> kVocabulary{
     "vocabulary", "tokens of bpe, of which 256 are bytes", {256, 65536}, 512};
 
-/// The tokenizer that was chosen: every character of the whole text, or any byte, or pairs of bytes
-/// that are learnt from the part to train on alone.
+/// The tokenizer that the options hold, or else the one that was chosen: every character of the
+/// whole text, or any byte, or pairs of bytes that are learnt from the part to train on alone.
 std::unique_ptr<Tokenizer> make_tokenizer(const TaskOptions& options, std::string_view whole,
                                           std::string_view training);
 

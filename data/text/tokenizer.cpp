@@ -55,8 +55,8 @@ std::vector<std::int64_t> CharacterTokenizer::encode(std::string_view text) cons
     const auto found = ids_.find(c);
     if (found == ids_.end())
       throw ValueError(heed::text(describe_character(c), " at position ", ids.size(),
-                                  " (the first is 0) of the text is not in the vocabulary of ",
-                                  size(), " characters: ", listing(characters_)));
+                                  " (the first is 0) is not in the vocabulary of ", size(),
+                                  " characters: ", listing(characters_)));
     ids.push_back(found->second);
   }
   return ids;

@@ -27,9 +27,8 @@ std::vector<std::int64_t> WordTokenizer::encode(std::string_view text) const {
     if (found == ids_.end()) {
       const auto near = nearest_name(word, words_);
       throw ValueError(heed::text("\"", word, "\" at position ", ids.size(),
-                                  " (the first is 0) of the text is not in the vocabulary of ",
-                                  size(), " words",
-                                  near ? "; did you mean \"" + *near + "\"?" : ""));
+                                  " (the first is 0) is not in the vocabulary of ", size(),
+                                  " words", near ? "; did you mean \"" + *near + "\"?" : ""));
     }
     ids.push_back(found->second);
   }

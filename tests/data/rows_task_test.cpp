@@ -81,7 +81,7 @@ TEST_F(Rows, PairsOfOneInputStayTogether) {
 }
 
 TEST_F(Rows, SomeAreHeldOutHoweverFewThereAre) {
-  EXPECT_EQ(make("a\tb\nc\td\n", {.chosen = {{"held-out", "0"}}})->held_out_rows(), 1);
+  EXPECT_EQ(make("a\tb\nc\td\n", {.chosen = {{"held-out", "0.001"}}})->held_out_rows(), 1);
   EXPECT_EQ(make("a\tb\nc\td\n", {.chosen = {{"held-out", "0.99"}}})->held_out_rows(), 1);
   EXPECT_THAT(refused("a\tb\n"), HasSubstr("all rows have one input"));
   EXPECT_THAT(refused("a\tb\na\tc\n"), HasSubstr("all rows have one input"));

@@ -52,5 +52,12 @@ TEST(UnknownName, IsOneSentence) {
             "unknown task \"grammar\"; known are: copy, text, selective-copy, sort");
 }
 
+TEST(UnknownChoice, SaysWhatItMayBeAndWhatMayBeMeant) {
+  EXPECT_EQ(unknown_choice("task", "cpoy", "any of them", kNames),
+            "task = cpoy: it must be any of them; did you mean \"copy\"?");
+  EXPECT_EQ(unknown_choice("task", "grammar", "any of them", kNames),
+            "task = grammar: it must be any of them");
+}
+
 }  // namespace
 }  // namespace heed

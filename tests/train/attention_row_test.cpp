@@ -1,4 +1,5 @@
 #include <gmock/gmock.h>
+#include <heed/autograd/autograd.h>
 #include <heed/train/cli/attention_row.h>
 
 #include <cmath>
@@ -37,10 +38,40 @@ TEST(AttentionRow, IsWorkedOutStepByStep) {
 
 TEST(AttentionRow, TakesABiasAfterTheScale) {
   AttentionRow row = small_row();
-  row.bias = {-1, 0, 0};
-  EXPECT_EQ(steps_of(row).scaled, (Numbers{1, 1, 13.5}));
+  row.slope = 1;
+  row.position = 1;
+  EXPECT_EQ(steps_of(row).bias, (Numbers{-1, 0, -1}));
+  EXPECT_EQ(steps_of(row).scaled, (Numbers{1, 1, 12.5}));
   EXPECT_EQ(steps_of(row).weights, (Numbers{.5, .5, 0}));
-  EXPECT_THAT(describe(row), HasSubstr("+ bias"));
+  EXPECT_THAT(describe(row),
+              AllOf(HasSubstr("+ bias; bias = -1.0000 * the distance from position 1"),
+                    HasSubstr("    score      bias    scaled "),
+                    HasSubstr("0  a         4.0000   -1.0000    1.0000    1.0000    0.5000\n"),
+                    HasSubstr("sum                                          2.0000    1.0000\n")));
+}
+
+TEST(AttentionRow, TurnsPairsAsRopeDoes) {
+  const Tensor x = tensor({1, 2, 3, 4}, {1, 4}, f64);
+  const Numbers turns{1, std::pow(10000., -2. / 4)};
+  for (const std::int64_t position : {0, 1, 7}) {
+    const Numbers here = turned({1, 2, 3, 4}, turns, static_cast<double>(position));
+    const Numbers there = rope(x, tokens({position}, {1})).to_vector();
+    for (std::size_t c = 0; c < here.size(); ++c) EXPECT_NEAR(here[c], there[c], 1e-12);
+    const Numbers back = turned(here, turns, -static_cast<double>(position));
+    for (std::size_t c = 0; c < back.size(); ++c) EXPECT_NEAR(back[c], 1. + double(c), 1e-12);
+  }
+}
+
+TEST(AttentionRow, ShowsWhatRotaryPositionsDid) {
+  AttentionRow row = small_row();
+  row.turns = {.5};
+  row.position = 2;
+  row.query = turned({1, 2}, row.turns, 2);
+  EXPECT_THAT(describe(row),
+              AllOf(HasSubstr("channels c and c + 1 turn by position * [0.5000] radians\n"
+                              "query before = [1.0000, 2.0000], turned by [1.0000]\n"
+                              "key of position 0 before = [3.0000, 0.5000], turned by [0.0000]\n"
+                              "query = [-1.1426, 1.9221]\n")));
 }
 
 TEST(AttentionRow, OfWhichNothingIsSeenGivesZeros) {

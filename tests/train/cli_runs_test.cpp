@@ -49,6 +49,7 @@ TEST(TrainingWith, EveryOptimizerAndScheduleLearnsAnotherWay) {
   losses.push_back(loss({"--decays", "weights", "--weight-decay", "9"}));
   losses.push_back(loss({"--groups", "*embedding* lr=3; *.bias decay=1"}));
   losses.push_back(loss({"--ema", "0.9"}));
+  EXPECT_EQ(loss({"--groups", "none"}), losses.front()) << "as --help shows its default";
   std::ranges::sort(losses);
   EXPECT_EQ(std::ranges::adjacent_find(losses), losses.end()) << testing::PrintToString(losses);
 }
@@ -84,7 +85,7 @@ TEST(Seeds, EachHasItsRunAndTheMedianIsSaid) {
   std::ranges::sort(losses);
   const auto result = last_json(found.out);
   EXPECT_EQ(result["event"], "result");
-  EXPECT_EQ(result["seeds"], "1, 2, 7");
+  EXPECT_EQ(result["seeds"], (std::vector{1, 2, 7}));
   EXPECT_EQ(result["loss_low"], losses[0]);
   EXPECT_EQ(result["loss"], losses[1]);
   EXPECT_EQ(result["loss_high"], losses[2]);
@@ -149,7 +150,7 @@ TEST(Overfit, LearnsABatchByHeartOrSaysThatItDidNot) {
 
   const Outcome not_learnt = run_heed(tiny({"--overfit", "2", "--steps", "1", "--json"}), start);
   EXPECT_EQ(not_learnt.code, 4);
-  EXPECT_EQ(last_json(not_learnt.out)["memorised"], "no");
+  EXPECT_EQ(last_json(not_learnt.out)["memorised"], false);
   EXPECT_THAT(run_heed(tiny({"--overfit", "2", "--steps", "1"}), start).out,
               HasSubstr("not memorised: of the targets 100.00 % can be known"));
   EXPECT_EQ(run_heed(tiny({"--overfit", "1", "--steps", "1", "--seeds", "1,2"}), start).code, 4);
@@ -191,6 +192,16 @@ TEST(Explain, TokensAreOnOneLineAndKeysEndWithTheLastOneSeen) {
                                Not(HasSubstr("\t"))));
   EXPECT_THAT(found.out, AllOf(HasSubstr("the query at position 7,"), HasSubstr("\n       7  "),
                                Not(HasSubstr("\n       8  ")), Not(HasSubstr("hidden"))));
+}
+
+TEST(Explain, SaysWhatPositionsDo) {
+  EXPECT_THAT(run_heed(tiny({"--explain", "--positions", "alibi"})).out,
+              AllOf(HasSubstr("bias = -0.0625 * the distance from position 3"),
+                    HasSubstr("score      bias    scaled"), HasSubstr("   -0.1875 ")));
+  EXPECT_THAT(run_heed(tiny({"--explain", "--positions", "rotary"})).out,
+              AllOf(HasSubstr("channels c and c + 2 turn by position * [1.0000, 0.0100] radians"),
+                    HasSubstr("turned by [3.0000, 0.0300]\nkey of position 0 before = ")));
+  EXPECT_THAT(run_heed(tiny({"--explain"})).out, Not(HasSubstr("turned by")));
 }
 
 TEST(Explain, AgreesWithTheLayerOfEveryKind) {

@@ -17,7 +17,6 @@ using testing::AllOf;
 using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
-using testing::IsEmpty;
 using testing::Not;
 using testing::StartsWith;
 
@@ -201,59 +200,6 @@ TEST(Eval, DrawsTheHeads) {
                                HasSubstr("layer head  aligned  entropy")));
   EXPECT_THAT(read_file(folder / "heads.svg"), AllOf(StartsWith("<svg"), HasSubstr("L1 H1")));
   EXPECT_EQ(run_heed({"eval", "runs", "--svg", "none/heads.svg"}, start).code, 1);
-}
-
-TEST(Sample, RefusesWhatItCannotRead) {
-  const TemporaryFolder folder;
-  const Start start{.folder = folder.path()};
-  ASSERT_EQ(run_heed(tiny({"--steps", "1"}), start).code, 0);
-  const auto refused = [&](std::vector<std::string> words, const std::string& reason) {
-    words.insert(words.begin(), {"sample", "runs"});
-    const Outcome found = run_heed(words, start);
-    EXPECT_EQ(found.code, 2);
-    EXPECT_THAT(lines_of(found.err), ElementsAre(HasSubstr(reason)));
-    EXPECT_THAT(found.out, IsEmpty());
-  };
-  refused({"--prompt", "abz"}, "position 2");
-  refused({"--prompt", ""}, "empty");
-  refused({"--prompt", "a", "--temperature", "-1"}, "temperature = -1 is out of range");
-  refused({"--prompt", "a", "--temperature", "nan"}, "temperature");
-  refused({"--prompt", "a", "--top-k", "0"}, "--top-k = 0 is out of range");
-  refused({"--prompt", "a", "--top-p", "0"}, "top_p = 0 must be above 0");
-  refused({"--prompt", "a", "--tokens", "-1"}, "-1");
-}
-
-TEST(Sample, ChoosesAsItIsTold) {
-  const TemporaryFolder folder;
-  const Start start{.folder = folder.path()};
-  ASSERT_EQ(run_heed(tiny({"--steps", "1"}), start).code, 0);
-  const auto sampled = [&](std::vector<std::string> words) {
-    words.insert(words.begin(), {"sample", "runs", "--prompt", "abc|", "--tokens", "12"});
-    const Outcome found = run_heed(words, start);
-    EXPECT_EQ(found.code, 0) << found.err;
-    return found.out;
-  };
-  const std::string greedy = sampled({"--greedy"}), drawn = sampled({"--temperature", "1"});
-  EXPECT_EQ(sampled({}), greedy);
-  for (const char* one : {"--top-k=1", "--top-p=0.0001", "--min-p=1"})
-    EXPECT_EQ(sampled({one}), greedy) << one;
-  EXPECT_NE(drawn, greedy);
-  for (const char* all : {"--top-k=99", "--min-p=0.0001"}) EXPECT_EQ(sampled({all}), drawn) << all;
-  EXPECT_NE(sampled({"--temperature", "1", "--seed", "2"}), drawn);
-}
-
-TEST(Sample, SaysWhenThePromptIsLongerThanTheContext) {
-  const TemporaryFolder folder;
-  const Start start{.folder = folder.path()};
-  ASSERT_EQ(run_heed(tiny({"--steps", "1"}), start).code, 0);
-  const auto sampled = [&](const std::string& prompt) {
-    return run_heed({"sample", "runs", "--prompt", prompt, "--tokens", "1", "--json"}, start);
-  };
-  EXPECT_THAT(sampled("abc|ab").err, IsEmpty());
-  const Outcome longer = sampled("pabc|ab");
-  EXPECT_THAT(lines_of(longer.err), ElementsAre(HasSubstr("only the last 6")));
-  EXPECT_EQ(json_lines(longer.out).at(0)["continuation"],
-            json_lines(sampled("abc|ab").out).at(0)["continuation"]);
 }
 
 }  // namespace

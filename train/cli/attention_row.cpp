@@ -31,27 +31,52 @@ std::size_t end_of_seen(const AttentionRow& row) {
   return static_cast<std::size_t>(row.hidden.rend() - last);
 }
 
+/// What rotary positions did to the query and the key j; nothing if there are none.
+std::string turns_by_hand(const AttentionRow& row, std::size_t j) {
+  if (row.turns.empty()) return "";
+  const auto angles = [&](double positions) {
+    Numbers all = row.turns;
+    for (double& turn : all) turn *= positions;
+    return list(all);
+  };
+  const auto before = [&](const Numbers& x, double position) {
+    return list(turned(x, row.turns, -position));
+  };
+  const auto i = static_cast<double>(row.position), k = static_cast<double>(j);
+  return fmt::format(
+      "channels c and c + {} turn by position * {} radians\n"
+      "query before = {}, turned by {}\n"
+      "key of position {} before = {}, turned by {}\n",
+      row.turns.size(), list(row.turns), before(row.query, i), angles(i), j, before(row.keys[j], k),
+      angles(k));
+}
+
 std::string score_by_hand(const AttentionRow& row, double score) {
   const std::size_t j = first_seen(row);
   std::string products;
   for (std::size_t c = 0; c < row.query.size(); ++c)
     products += fmt::format("{}{:.4f}*{:.4f}", c ? " + " : "", row.query[c], row.keys[j][c]);
-  return fmt::format("query = {}\nkey of position {} = {}\ntheir score = {} = {:.4f}\n",
+  return turns_by_hand(row, j) +
+         fmt::format("query = {}\nkey of position {} = {}\ntheir score = {} = {:.4f}\n",
                      list(row.query), j, list(row.keys[j]), products, score);
 }
 
 std::string table_of_weights(const AttentionRow& row, const AttentionSteps& steps) {
-  std::string table = fmt::format("{:>8}  {:<6} {:>9} {:>9} {:>9} {:>9}\n", "position", "token",
-                                  "score", "scaled", "exp", "weight");
+  const auto bias = [&](const std::string& cell) {
+    return row.slope == 0 ? "" : fmt::format("{:>9} ", cell);
+  };
+  std::string table = fmt::format("{:>8}  {:<6} {:>9} {}{:>9} {:>9} {:>9}\n", "position", "token",
+                                  "score", bias("bias"), "scaled", "exp", "weight");
   for (std::size_t j = 0; j < end_of_seen(row); ++j) {
-    table += fmt::format("{:>8}  {:<6} {:>9.4f} ", j, row.names[j], steps.scores[j]);
+    table += fmt::format("{:>8}  {:<6} {:>9.4f} {}", j, row.names[j], steps.scores[j],
+                         bias(fmt::format("{:.4f}", steps.bias[j])));
     table += row.hidden[j] ? fmt::format("{:>9} {:>9} {:>9}\n", "hidden", "0", "0")
                            : fmt::format("{:>9.4f} {:>9.4f} {:>9.4f}\n", steps.scaled[j],
                                          steps.powers[j], steps.weights[j]);
   }
   const double all = std::accumulate(steps.weights.begin(), steps.weights.end(), 0.);
-  return table + fmt::format("{:>8}  {:<6} {:>9} {:>9} {:>9.4f} {:>9.4f}\n", "sum", "", "", "",
-                             steps.sum, all);
+  return table + fmt::format("{:>8}  {:<6} {:>9} {}{:>9} {:>9.4f} {:>9.4f}\n", "sum", "", "",
+                             bias(""), "", steps.sum, all);
 }
 
 std::string table_of_values(const AttentionRow& row, const AttentionSteps& steps) {
@@ -71,6 +96,16 @@ std::string table_of_values(const AttentionRow& row, const AttentionSteps& steps
 
 }  // namespace
 
+Numbers turned(const Numbers& x, const Numbers& turns, double positions) {
+  Numbers y = x;
+  for (std::size_t i = 0; i < turns.size(); ++i) {
+    const double angle = positions * turns[i], first = x[i], second = x[turns.size() + i];
+    y[i] = first * std::cos(angle) - second * std::sin(angle);
+    y[turns.size() + i] = first * std::sin(angle) + second * std::cos(angle);
+  }
+  return y;
+}
+
 AttentionSteps steps_of(const AttentionRow& row) {
   const std::size_t n = row.keys.size();
   AttentionSteps steps{
@@ -78,7 +113,9 @@ AttentionSteps steps_of(const AttentionRow& row) {
   double largest = -std::numeric_limits<double>::infinity();
   for (std::size_t j = 0; j < n; ++j) {
     steps.scores.push_back(dot(row.query, row.keys[j]));
-    steps.scaled.push_back(steps.scores[j] * row.scale + (row.bias.empty() ? 0 : row.bias[j]));
+    const auto distance = static_cast<double>(row.position) - static_cast<double>(j);
+    steps.bias.push_back(0 - row.slope * std::abs(distance));  // and no -0
+    steps.scaled.push_back(steps.scores[j] * row.scale + steps.bias[j]);
     if (!row.hidden[j]) largest = std::max(largest, steps.scaled[j]);
   }
   for (std::size_t j = 0; j < n; ++j)
@@ -101,7 +138,10 @@ std::string describe(const AttentionRow& row) {
       "output = the sum of weight * value\n"
       "{}",
       score_by_hand(row, steps.scores[first_seen(row)]), row.scale,
-      row.bias.empty() ? "" : " + bias", table_of_weights(row, steps), table_of_values(row, steps));
+      row.slope == 0 ? ""
+                     : fmt::format(" + bias; bias = -{:.4f} * the distance from position {}",
+                                   row.slope, row.position),
+      table_of_weights(row, steps), table_of_values(row, steps));
 }
 
 }  // namespace heed::cli

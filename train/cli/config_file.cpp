@@ -1,4 +1,3 @@
-#include <heed/autograd/error.h>
 #include <heed/train/cli/config_file.h>
 
 #include <algorithm>
@@ -31,7 +30,7 @@ class Line {
     return true;
   }
   void expect(bool found, std::string_view what) const {
-    if (!found) throw ValueError(text(origin_, ", line ", number_, ": expected ", what));
+    if (!found) throw ConfigError(text(origin_, ", line ", number_, ": expected ", what));
   }
 
   std::string bare(std::string_view what) {

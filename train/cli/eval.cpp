@@ -10,9 +10,11 @@
 #include <heed/train/view/svg.h>
 #include <spdlog/fmt/fmt.h>
 
+#include <filesystem>
 #include <limits>
 #include <memory>
 #include <string>
+#include <system_error>
 
 namespace heed::cli {
 namespace {
@@ -35,14 +37,44 @@ void write_svg(const std::string& path, std::span<const Head> heads) {
   }
 }
 
+/// What the rows are drawn from.
+struct Source {
+  std::string file;    ///< none if empty
+  bool whole = false;  ///< the file is not that of the training: all of it is unseen
+
+  Source(const Settings& settings, const std::string& other) : file(settings.file) {
+    std::error_code unknown;
+    if (other.empty() || std::filesystem::equivalent(other, file, unknown)) return;
+    file = other;
+    whole = true;
+  }
+
+  /// 7 unseen rows of all of poem.txt
+  std::string described(std::int64_t rows) const {
+    const std::string unseen = counted(rows, "unseen row");
+    if (file.empty()) return unseen;
+    return unseen + " of " + (whole ? "all of " : "what is held out of ") + file;
+  }
+};
+
+/// The task as the run's model reads it.
+std::unique_ptr<Task> task_of(const SavedRun& run, const Source& source) {
+  const std::string vocabulary = run.tokenizer->save();
+  TaskOptions options = task_options(run.settings, source.file);
+  options.tokenizer = vocabulary;
+  options.all_held_out = source.whole;
+  std::unique_ptr<Task> task = make_task(run.settings.task, options);
+  if (task->tokenizer().save() != vocabulary)
+    throw FileError(text(run.checkpoint, " was trained on another vocabulary than that of ",
+                         run.settings.task, "; its model cannot read it"));
+  return task;
+}
+
 int eval(const EvalArguments& arguments) {
   const SavedRun run = load_run(arguments.run);
   const Settings& settings = run.settings;
-  const std::unique_ptr<Task> task =
-      make_task(settings.task, task_options(settings, arguments.file));
-  if (task->tokenizer().save() != run.tokenizer->save())
-    throw FileError(text(run.checkpoint, " was trained on another vocabulary than that of ",
-                         settings.task, " ", arguments.file, "; its model cannot read it"));
+  const Source source(settings, arguments.file);
+  const std::unique_ptr<Task> task = task_of(run, source);
   const Trainable model = trainable(run.model);
   const Evaluation found = evaluate(model, *task, arguments.rows);
   const Batch batch = task->held_out(0, std::min(kHeadRows, task->held_out_rows()));
@@ -52,12 +84,14 @@ int eval(const EvalArguments& arguments) {
   if (arguments.json) {
     Fields fields{{"event", "result"}, {"task", settings.task}, {"steps", run.step}};
     append(fields, found);
+    if (!source.file.empty())
+      fields.insert(fields.end(), {{"file", source.file}, {"whole_file", source.whole}});
     fields.push_back({"checkpoint", run.checkpoint});
     out.raw(json_line(fields));
     return kOk;
   }
   out.line(fmt::format("{} after {}, {}: {}", settings.task, counted(run.step, "step"),
-                       counted(found.rows, "unseen row"), describe(found)));
+                       source.described(found.rows), describe(found)));
   for (const auto& [name, loss] : task->baselines())
     out.line(fmt::format("baseline, {}: loss {:.4f}", name, loss));
   out.line("");
@@ -75,7 +109,10 @@ void add_eval(CLI::App& program, Action& action) {
       ->type_name("RUN")
       ->required();
   add_number(*command, "--rows", Whole{1}, arguments->rows, "how many rows, 1 or more [all]");
-  command->add_option("--file", arguments->file, "another text than that of the training")
+  command
+      ->add_option("--file", arguments->file,
+                   "another file than that of the training, read in the same vocabulary; all of it "
+                   "is counted, and of the training's own what it held out")
       ->type_name("FILE");
   command->add_option("--svg", arguments->svg, "also draw the maps of the heads into this file")
       ->type_name("FILE");

@@ -1,6 +1,7 @@
 // heed export and heed import: a model's weights to PyTorch and back.
 #include <heed/autograd/error.h>
 #include <heed/autograd/grad_mode.h>
+#include <heed/data/option.h>
 #include <heed/train/atomic_file.h>
 #include <heed/train/cli/commands.h>
 #include <heed/train/cli/config_file.h>
@@ -60,8 +61,7 @@ void write_text(const fs::path& path, const std::string& content) {
 }
 
 int export_run(const ExchangeArguments& arguments) {
-  if (arguments.to != "pytorch")
-    throw ValueError(text("--for = ", arguments.to, ": it must be pytorch"));
+  Choice{"pytorch"}.read("--for", arguments.to);
   const SavedRun run = load_run(arguments.from);
   const fs::path folder = arguments.out;
   std::error_code error;
@@ -77,7 +77,7 @@ int export_run(const ExchangeArguments& arguments) {
     throw WriteError(failed.what());
   }
   if (arguments.json)
-    out.raw(json_line({{"event", "export"}, {"run", run.checkpoint}, {"folder", folder.string()}}));
+    out.raw(json_line({{"event", "result"}, {"run", run.checkpoint}, {"folder", folder.string()}}));
   else
     out.line(
         fmt::format("{} is now in {}. To see that PyTorch gives the same logits:\n"
@@ -97,7 +97,7 @@ int import_run(const ExchangeArguments& arguments) {
     throw WriteError(failed.what());
   }
   if (arguments.json) {
-    out.raw(json_line({{"event", "import"}, {"file", arguments.from}, {"run", made}}));
+    out.raw(json_line({{"event", "result"}, {"file", arguments.from}, {"run", made}}));
   } else {
     out.line(fmt::format("{} is now the run {}. Next:", arguments.from, made));
     out.command("eval " + shell_word(made));

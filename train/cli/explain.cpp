@@ -3,7 +3,6 @@
 #include <heed/autograd/node.h>
 #include <heed/autograd/ops/attention.h>
 #include <heed/autograd/ops/loss.h>
-#include <heed/autograd/ops/shape.h>
 #include <heed/data/text/utf8.h>
 #include <heed/layers/recorder.h>
 #include <heed/layers/transformer.h>
@@ -89,11 +88,14 @@ AttentionRow row_of(const Transformer& model, const Task& task, const Batch& bat
       .query = first_head(attention.input(0), channels)[static_cast<std::size_t>(i)],
       .keys = first_head(attention.input(1), channels),
       .values = first_head(attention.input(2), channels),
-      .scale = model.config.scale.value_or(1 / std::sqrt(static_cast<double>(channels)))};
-  if (model.config.positions == Positions::alibi) {
-    const Tensor of_head = slice(alibi_bias(model.config.heads, time, time), 0, 0, 1);
-    row.bias = slice(of_head, 1, i, i + 1).to_vector();
-  }
+      .scale = model.config.scale.value_or(1 / std::sqrt(static_cast<double>(channels))),
+      .position = i};
+  if (model.config.positions == Positions::alibi)
+    row.slope = -alibi_bias(model.config.heads, 1, 2).to_vector().front();  // one step from the key
+  if (model.config.positions == Positions::rotary)
+    for (std::int64_t pair = 0; pair < channels / 2; ++pair)
+      row.turns.push_back(
+          std::pow(10000., -2. * static_cast<double>(pair) / static_cast<double>(channels)));
   for (std::int64_t j = 0; j < time; ++j) {
     const bool padding = batch.hidden.defined() && batch.hidden.data()[static_cast<std::size_t>(j)];
     row.hidden.push_back(padding || (model.config.causal && j > i));

@@ -119,9 +119,11 @@ class Printer {
 void list(const std::vector<Subject>& subjects, bool json) {
   if (json) {
     for (const Subject& subject : subjects)
-      out.raw(json_line({{"name", subject.name},
+      out.raw(json_line({{"event", "subject"},
+                         {"name", subject.name},
                          {"family", subject.family},
                          {"variants", static_cast<std::int64_t>(subject.cases.size())}}));
+    out.raw(json_line({{"event", "result"}, {"subjects", std::ssize(subjects)}}));
     return;
   }
   std::vector<std::pair<std::string, std::string>> families;

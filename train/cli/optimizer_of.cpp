@@ -15,25 +15,15 @@
 namespace heed::cli {
 namespace {
 
+/// What stands for a word of the command line; see layers/choice.h.
 template <class T>
 struct Named {
-  std::string_view name;
+  std::string_view word;
   T value;
 };
-
-template <class Table>
-std::vector<std::string> names_in(const Table& table) {
-  std::vector<std::string> names;
-  for (const auto& entry : table) names.emplace_back(entry.name);
-  return names;
-}
-
-/// Throws ValueError, naming the setting, if the table has no such name.
-template <class Table>
-auto find(const Table& table, std::string_view setting, std::string_view name) {
-  for (const auto& entry : table)
-    if (entry.name == name) return entry.value;
-  throw ValueError(text(setting, " = ", name, ": it must be ", one_of(names_in(table))));
+template <class T>
+std::string_view name(const Named<T>& named) {
+  return named.word;
 }
 
 using Rule = bool (*)(const NamedTensor&);
@@ -43,7 +33,7 @@ constexpr std::array<Named<Rule>, 3> kDecayRules{
 /// The settings, and what several optimizers take of them.
 struct Common {
   const Settings& s;
-  DecayRule decays = find(kDecayRules, "decays", s.decays);
+  DecayRule decays = named("decays", s.decays, kDecayRules).value;
   ParameterGroups groups = parse_groups(s.groups);
 };
 
@@ -97,11 +87,11 @@ constexpr std::array<Named<Make>, 7> kOptimizers{{{"sgd", make_sgd<false>},
 }  // namespace
 
 std::unique_ptr<Optimizer> optimizer_of(const Settings& settings, Parameters parameters) {
-  const Make make = find(kOptimizers, "optimizer", settings.optimizer);
+  const Make make = named("optimizer", settings.optimizer, kOptimizers).value;
   return make(std::move(parameters), Common{settings});
 }
 
-std::vector<std::string> optimizer_names() { return names_in(kOptimizers); }
-std::vector<std::string> decay_rule_names() { return names_in(kDecayRules); }
+std::vector<std::string> optimizer_names() { return names_of(kOptimizers); }
+std::vector<std::string> decay_rule_names() { return names_of(kDecayRules); }
 
 }  // namespace heed::cli

@@ -1,3 +1,4 @@
+#include <heed/data/text/utf8.h>
 #include <heed/train/cli/output.h>
 #include <spdlog/fmt/fmt.h>
 #include <unistd.h>
@@ -24,6 +25,15 @@ std::size_t bytes_of(std::string_view text, int count) {
   return i;
 }
 
+bool is_control(char32_t c) { return c < 0x20 || (0x7f <= c && c < 0xa0); }
+
+/// A control character as shells and people write it.
+std::string escaped(char32_t c) {
+  if (c == '\n') return "\\n";
+  if (c == '\t') return "\\t";
+  return fmt::format("\\x{:02x}", static_cast<std::uint32_t>(c));
+}
+
 }  // namespace
 
 void Output::line(std::string_view content) const {
@@ -48,6 +58,10 @@ void Output::raw(std::string_view content) const {
 
 void Output::command(std::string_view arguments) const {
   raw("  " + command_name() + " " + std::string(arguments));
+}
+
+void Output::quote(std::string_view content) const {
+  line(::isatty(descriptor_) == 1 ? printable(content) : content);
 }
 
 void Output::lines(const Lines& drawn) const {
@@ -80,21 +94,35 @@ std::string shell_word(std::string_view word) {
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./+:,=@%";
   if (!word.empty() && word.find_first_not_of(kPlain) == std::string_view::npos)
     return std::string(word);
-  const auto is_control = [](char c) { return static_cast<unsigned char>(c) < ' ' || c == 127; };
-  if (std::ranges::none_of(word, is_control)) {
+  const auto is_escaped = [](char c) { return (c & 0x80) == 0 && is_control(char32_t(c)); };
+  if (std::ranges::none_of(word, is_escaped)) {
     std::string quoted = "'";
     for (char c : word) quoted += c == '\'' ? "'\\''" : std::string(1, c);
     return quoted + "'";
   }
   std::string quoted = "$'";
   for (char c : word)
-    if (c == '\t')
-      quoted += "\\t";
-    else if (is_control(c))
-      quoted += fmt::format("\\x{:02x}", c);
+    if (is_escaped(c))
+      quoted += escaped(char32_t(c));
     else
       quoted += c == '\'' || c == '\\' ? std::string("\\") + c : std::string(1, c);
   return quoted + "'";
+}
+
+std::string printable(std::string_view content, std::string_view kept) {
+  std::string shown;
+  while (!content.empty()) {
+    const std::size_t valid = first_invalid_byte(content).value_or(content.size());
+    for (const char32_t c : to_code_points(content.substr(0, valid))) {
+      const bool is_kept = c < 0x80 && kept.find(static_cast<char>(c)) != std::string_view::npos;
+      shown += is_control(c) && !is_kept ? escaped(c) : to_utf8({&c, 1});
+    }
+    content.remove_prefix(valid);
+    if (content.empty()) break;
+    shown += escaped(static_cast<unsigned char>(content.front()));
+    content.remove_prefix(1);
+  }
+  return shown;
 }
 
 std::string counted(std::int64_t count, std::string_view thing) {

@@ -40,6 +40,8 @@ class Output {
   /// A command of this program to be typed, `arguments` behind its name: never broken, so that it
   /// can be copied from a terminal.
   void command(std::string_view arguments) const;
+  /// What a model or a file says: on a terminal as `printable` makes it, elsewhere as it is.
+  void quote(std::string_view content) const;
   void lines(const Lines& drawn) const;
   int descriptor() const { return descriptor_; }
 
@@ -59,6 +61,10 @@ void set_command_name(std::string_view called_as);
 
 /// For a shell: in quotes if it has to be, with control characters as bash writes them, $'a\tb'.
 std::string shell_word(std::string_view word);
+
+/// What does nothing to a terminal: control characters as \x1b, \n or \t, but for those that are
+/// `kept`, and bytes that are no UTF-8 as \xff.
+std::string printable(std::string_view content, std::string_view kept = "\n\t");
 
 /// 1 step, 2 steps
 std::string counted(std::int64_t count, std::string_view thing);

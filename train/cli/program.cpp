@@ -4,8 +4,11 @@
 #include <heed/tests/gradients/checks.h>
 #include <heed/train/cli/build_info.h>
 #include <heed/train/cli/commands.h>
+#include <heed/train/cli/config_file.h>
+#include <heed/train/cli/flags.h>
 #include <heed/train/cli/output.h>
 #include <heed/train/cli/program.h>
+#include <heed/train/cli/settings.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -24,6 +27,8 @@ std::string explanation(const CLI::ParseError& error) {
   std::string reason = error.what();
   if (const std::size_t at = reason.find(": 1 required "); at != std::string::npos)
     return reason.substr(0, at) + " needs a value";
+  if (const std::size_t at = reason.find(": needs a value"); at != std::string::npos)
+    return reason.erase(at, 1);
   if (reason == "A subcommand is required") return "a command is required";
   return reason;
 }
@@ -32,26 +37,37 @@ std::string joined(const std::string& complaint, const std::string& help) {
   return complaint.ends_with('?') ? complaint + " (" + help + ")" : complaint + "; " + help;
 }
 
+/// `heed bench step`: the innermost command that was named.
+const CLI::App& chosen(const CLI::App& program) {
+  const std::vector<CLI::App*> named = program.get_subcommands();
+  return named.empty() ? program : chosen(*named.front());
+}
+
+/// What is wrong with a flag that the command does not have.
+std::string unknown_flag(const CLI::App& command, const std::string& flag) {
+  const CLI::Option* task = command.get_option_no_throw("task");
+  if (task && !task->empty())
+    if (const std::string elsewhere = belongs_elsewhere(flag, task->as<std::string>());
+        !elsewhere.empty())
+      return elsewhere;
+  return unknown_name("option", flag, flags_of(command));
+}
+
 /// Why a command line was not understood, and what may have been meant.
 std::string complaint(const CLI::App& program, const CLI::ParseError& error) {
-  const CLI::App* chosen = &program;  // `heed bench step`: the innermost that was named
-  std::string words = command_name();
-  while (!chosen->get_subcommands().empty()) {
-    chosen = chosen->get_subcommands().front();
-    words += " " + chosen->get_name();
-  }
-  const CLI::App& command = *chosen;
+  const CLI::App& command = chosen(program);
+  std::string words = command.get_name();
+  for (const CLI::App* above = command.get_parent(); above; above = above->get_parent())
+    words = above->get_name() + " " + words;
   const std::string help = "see " + words + " --help";
   const std::vector<std::string> extras = program.remaining(true);
-  if (extras.empty()) return joined(explanation(error), help);
+  const bool of_a_value = dynamic_cast<const CLI::ValidationError*>(&error);
+  if (extras.empty() || of_a_value) return joined(explanation(error), help);
 
   const std::string& extra = extras.front();
+  if (extra.starts_with('-'))
+    return joined(unknown_flag(command, extra.substr(0, extra.find('='))), help);
   std::vector<std::string> known;
-  if (extra.starts_with('-')) {
-    for (const CLI::Option* option : command.get_options())
-      for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
-    return joined(unknown_name("option", extra.substr(0, extra.find('=')), known), help);
-  }
   for (const CLI::App* each : command.get_subcommands(nullptr)) known.push_back(each->get_name());
   if (known.empty()) return joined(text("unexpected argument \"", extra, "\""), help);
   return joined(unknown_name("command", extra, known), help);
@@ -79,6 +95,7 @@ int run(int argc, char** argv) {
   add_gradcheck(program, action, checks::subjects);
   add_bench(program, action);
   add_version(program, action);
+  refuse_flags_as_values(program);
   try {
     program.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -92,7 +109,13 @@ int run(int argc, char** argv) {
     }
     return complain(kUsage, complaint(program, error));
   }
-  return action();
+  try {
+    return action();
+  } catch (const ConfigError&) {  // of keys in a file
+    throw;
+  } catch (const ValueError& error) {
+    throw ValueError(with_flags(error.what(), chosen(program)));
+  }
 }
 
 int run_and_report(int argc, char** argv) {

@@ -55,9 +55,9 @@ int sample(const SampleArguments& arguments) {
   if (!info.end.empty()) continued.resize(std::min(continued.find(info.end), continued.size()));
   if (arguments.json)
     out.raw(json_line(
-        {{"event", "sample"}, {"prompt", arguments.prompt}, {"continuation", continued}}));
+        {{"event", "result"}, {"prompt", arguments.prompt}, {"continuation", continued}}));
   else
-    out.line(arguments.prompt + std::string(run.tokenizer->gap()) + continued);
+    out.quote(arguments.prompt + std::string(run.tokenizer->gap()) + continued);
   return kOk;
 }
 
@@ -65,6 +65,9 @@ int sample(const SampleArguments& arguments) {
 
 void add_sample(CLI::App& program, Action& action) {
   CLI::App* command = program.add_subcommand("sample", "let a trained model continue a prompt");
+  command->footer(
+      "On a terminal, control characters are shown as in \\x1b; a file or a pipe gets them as they "
+      "are.\nBytes of a model of bytes that are no UTF-8 are shown as U+FFFD.");
   const auto arguments = std::make_shared<SampleArguments>();
   command->add_option("run", arguments->run, "a run, a folder of runs (its newest), a checkpoint")
       ->type_name("RUN")

@@ -38,11 +38,18 @@ std::vector<Measured> measured(const std::vector<SessionResult>& results) {
   return all;
 }
 
-void summarise(const Settings& settings, const std::string& seeds,
+using Seeds = std::vector<std::int64_t>;
+
+/// What every result begins with.
+Fields result(const Settings& settings, const Seeds& seeds) {
+  return {{"event", "result"}, {"task", settings.task}, {"seeds", seeds}};
+}
+
+void summarise(const Settings& settings, const Seeds& seeds,
                const std::vector<SessionResult>& results, bool json) {
   const std::vector<Measured> all = measured(results);
   if (json) {
-    Fields fields{{"event", "result"}, {"task", settings.task}, {"seeds", seeds}};
+    Fields fields = result(settings, seeds);
     for (const auto& [name, spread] : all) {
       fields.push_back({name, spread.median});
       fields.push_back({name + "_low", spread.low});
@@ -53,7 +60,7 @@ void summarise(const Settings& settings, const std::string& seeds,
   }
   std::size_t width = 0;
   for (const Measured& row : all) width = std::max(width, row.name.size() + 1);
-  out.line(fmt::format("\n{} with the seeds {}:", settings.task, seeds));
+  out.line(fmt::format("\n{} with the seeds {}:", settings.task, fmt::join(seeds, ", ")));
   out.raw(fmt::format("{:<{}}{:>10}{:>10}{:>10}", "", width, "median", "lowest", "highest"));
   for (const auto& [name, spread] : all)
     if (!std::isnan(spread.median))
@@ -92,16 +99,29 @@ int run_seeds(const Settings& settings, const Task& task, const SessionOptions& 
   each.one_of_many = true;
   int code = kOk;
   std::vector<SessionResult> results;
-  std::string names;
+  Seeds done;
+  const auto ends_with = [&](const std::string& reason) {
+    Fields fields = result(settings, done);
+    fields.push_back({"error", reason});
+    if (options.json) out.raw(json_line(fields));
+  };
   for (const std::int64_t seed : seeds) {
     Settings seeded = settings;
     seeded.seed = seed;
-    results.push_back(run_session(seeded, task, each));
-    if (!results.back().last) return results.back().code;
+    try {
+      results.push_back(run_session(seeded, task, each));
+    } catch (const NonFinite& error) {
+      ends_with(error.what());
+      throw;
+    }
     code = std::max(code, results.back().code);
-    names += (names.empty() ? "" : ", ") + std::to_string(seed);
+    if (!results.back().last) {
+      ends_with("interrupted");
+      return code;
+    }
+    done.push_back(seed);
   }
-  summarise(settings, names, results, options.json);
+  summarise(settings, done, results, options.json);
   return code;
 }
 

@@ -1,5 +1,6 @@
 #include <heed/autograd/anomaly.h>
 #include <heed/autograd/error.h>
+#include <heed/train/cli/example_prompt.h>
 #include <heed/train/cli/interrupts.h>
 #include <heed/train/cli/optimizer_of.h>
 #include <heed/train/cli/progress.h>
@@ -16,7 +17,6 @@
 #include <limits>
 #include <memory>
 #include <optional>
-#include <sstream>
 #include <vector>
 
 namespace heed::cli {
@@ -36,23 +36,6 @@ TrainerOptions trainer_options(const Settings& settings) {
           .ema = settings.ema,
           .eval_every = settings.eval_every,
           .measure_every = kMeasureEvery};
-}
-
-/// Something to continue: a held-out row up to its first target or, where that is the first id, the
-/// longest word in it; of a row that is but one word, a quarter of what is asked for.
-std::string example_prompt(const Task& task) {
-  const Batch batch = task.held_out(0, 1);
-  const auto inputs = batch.inputs.data(), targets = batch.targets.data();
-  const auto asked = std::ranges::find_if(targets, [](auto id) { return id != kIgnore; });
-  if (asked != targets.begin() && asked != targets.end())
-    return task.decode(inputs.first(static_cast<std::size_t>(asked - targets.begin()) + 1));
-  std::istringstream words(task.decode(inputs));
-  std::string longest;
-  for (std::string word; words >> word;)
-    if (word.size() > longest.size()) longest = word;
-  if (longest.size() < task.decode(inputs).size()) return longest;
-  const auto all = std::ranges::count_if(targets, [](auto id) { return id != kIgnore; });
-  return task.decode(inputs.first(static_cast<std::size_t>(all) / 4 + 1));
 }
 
 /// One training, from the folder it writes into to its last line.
@@ -82,10 +65,12 @@ class Session {
     } catch (const NonFinite& error) {
       progress_.finish();
       log_.info("{}", error.what());
-      throw NonFinite(text(
+      const std::string reason = text(
           error.what(), "; the last good weights are ", run_.last_checkpoint().string(),
           "; try a smaller --lr",
-          options_.detect_anomaly ? "" : ", or --detect-anomaly to learn which op it came from"));
+          options_.detect_anomaly ? "" : ", or --detect-anomaly to learn which op it came from");
+      came_to_nothing(reason);
+      throw NonFinite(reason);
     } catch (...) {  // a run without a step is of no use to anybody
       std::error_code ignored;
       if (settings_.steps > 0 && trainer_.steps_done() == 0)
@@ -151,9 +136,7 @@ class Session {
     save(steps);
     log_.info("interrupted after step {}", steps);
     const std::string path = run_.path().string();
-    if (options_.json)
-      out.raw(json_line(
-          {{"event", "interrupted"}, {"task", settings_.task}, {"steps", steps}, {"run", path}}));
+    came_to_nothing("interrupted");
     err.line(
         fmt::format("heed: interrupted; the weights after step {} are saved. Go on with", steps));
     err.command("eval " + shell_word(path));
@@ -162,17 +145,30 @@ class Session {
     return kInterrupted;
   }
 
+  /// What every result begins with.
+  Fields result() const {
+    return {{"event", options_.one_of_many ? "run" : "result"},
+            {"task", settings_.task},
+            {"seed", settings_.seed},
+            {"steps", trainer_.steps_done()}};
+  }
+
+  /// The result of a training that did not come to its end.
+  void came_to_nothing(const std::string& reason) const {
+    if (!options_.json) return;
+    Fields fields = result();
+    fields.insert(fields.end(), {{"error", reason}, {"run", run_.path().string()}});
+    out.raw(json_line(fields));
+  }
+
   void finished(const Evaluation& last, double seconds) {
     log_.info("finished in {:.2f} s", seconds);
     const std::string path = run_.path().string();
     if (options_.json) {
-      Fields fields{{"event", options_.one_of_many ? "run" : "result"},
-                    {"task", settings_.task},
-                    {"seed", settings_.seed},
-                    {"steps", settings_.steps}};
+      Fields fields = result();
       append(fields, last);
       fields.insert(fields.end(), {{"seconds", seconds}, {"run", path}});
-      if (most_accurate_) fields.push_back({"memorised", memorised(last) ? "yes" : "no"});
+      if (most_accurate_) fields.push_back({"memorised", memorised(last)});
       out.raw(json_line(fields));
       return;
     }

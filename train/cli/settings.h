@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -42,6 +43,14 @@ std::span<const Setting> all_settings();
 /// or a value that is none.
 void set(Settings& settings, std::string_view name, std::string_view value);
 
+/// What `scale` stands for; nothing for 1/sqrt(d_head). Throws ValueError as Setting::set does.
+std::optional<double> scale_named(std::string_view written);
+std::string scale_range();
+
+/// A sentence for the name of an option, --pairs or pairs, that this task has not, but others have;
+/// empty for any other name.
+std::string belongs_elsewhere(std::string_view written, std::string_view task);
+
 /// The defaults of a task. Throws ValueError, with a suggestion, if there is no such task.
 Settings settings_of(std::string_view task);
 
@@ -51,7 +60,7 @@ std::string to_config(const Settings& settings);
 /// The task that a config file names; empty if it names none. Throws as apply_config does.
 std::string task_in_config(std::string_view config, std::string_view origin);
 
-/// Sets what a config file sets; its [build] section is for people. Throws ValueError, naming
+/// Sets what a config file sets; its [build] section is for people. Throws ConfigError, naming
 /// origin and line, if it is no such file, or for a key (with a suggestion) or value that is none.
 void apply_config(Settings& settings, std::string_view config, std::string_view origin);
 

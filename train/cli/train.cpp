@@ -1,5 +1,6 @@
 #include <heed/autograd/error.h>
 #include <heed/data/text/corpus.h>
+#include <heed/data/text/make_tokenizer.h>
 #include <heed/data/text/utf8.h>
 #include <heed/train/cli/commands.h>
 #include <heed/train/cli/explain.h>
@@ -28,6 +29,17 @@ struct TrainArguments {
   std::map<std::string, std::string> flags;  // settings as they were typed
 };
 
+/// Of the tokenizers only byte pairs have a size to choose. Throws ValueError if it was chosen for
+/// another one.
+void require_use_of_vocabulary(const std::map<std::string, std::string>& flags,
+                               const Settings& settings) {
+  const auto tokenizer = settings.options.find(kTokenizer.name);
+  if (tokenizer == settings.options.end() || tokenizer->second == "bpe") return;
+  if (const auto asked = flags.find(std::string(kVocabulary.name)); asked != flags.end())
+    throw ValueError(text("vocabulary = ", asked->second, " is for tokenizer = bpe; that of ",
+                          tokenizer->second, " is what it is"));
+}
+
 /// Defaults, then the task's recipe, then the config file, then the flags.
 Settings resolve(const TrainArguments& arguments) {
   const std::string config = arguments.config.empty() ? "" : read_file(arguments.config);
@@ -40,6 +52,7 @@ Settings resolve(const TrainArguments& arguments) {
   apply_config(settings, config, arguments.config);
   if (!arguments.file.empty()) settings.file = arguments.file;
   for (const auto& [name, value] : arguments.flags) set(settings, name, value);
+  require_use_of_vocabulary(arguments.flags, settings);
   if (std::isnan(settings.min_lr)) settings.min_lr = std::min(lowest, settings.lr);
   validate(settings);
   return settings;

@@ -14,8 +14,9 @@ void add_version(CLI::App& program, Action& action) {
   command->add_flag("--json", *json, "one JSON object");
   command->callback([&action, json] {
     action = [json] {
-      const Fields info = build_info();
+      Fields info = build_info();
       if (*json) {
+        info.insert(info.begin(), {"event", "result"});
         out.raw(json_line(info));
         return kOk;
       }
