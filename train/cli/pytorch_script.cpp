@@ -5,7 +5,7 @@
 namespace heed::cli {
 namespace {
 
-constexpr std::string_view kConfigMark = "@CONFIG@";
+constexpr std::string_view kConfig = "@CONFIG@";
 constexpr std::string_view kScript = R"py(#!/usr/bin/env python3
 """A model that heed trained, in PyTorch. Needs PyTorch and numpy, and the files beside it.
 
@@ -206,7 +206,7 @@ if __name__ == "__main__":
 
 std::string pytorch_script(const std::string& config) {
   std::string script(kScript);
-  return script.replace(script.find(kConfigMark), kConfigMark.size(), config);
+  return script.replace(script.find(kConfig), kConfig.size(), config);
 }
 
 }  // namespace heed::cli

@@ -13,9 +13,9 @@
 namespace heed::cli {
 namespace {
 
-constexpr const char* kConfig = "heed.config";
-constexpr const char* kTokenizer = "heed.tokenizer";
-constexpr const char* kStep = "heed.step";
+constexpr const char* kConfigKey = "heed.config";
+constexpr const char* kTokenizerKey = "heed.tokenizer";
+constexpr const char* kStepKey = "heed.step";
 
 std::filesystem::path checkpoint_of(const std::filesystem::path& path) {
   std::error_code unknown;
@@ -50,9 +50,9 @@ void check_size(const TransformerConfig& config, const Parameters& tensors,
 }
 
 Metadata metadata_of(const Settings& settings, const Tokenizer& tokenizer, std::int64_t step) {
-  return {{kConfig, to_config(settings)},
-          {kTokenizer, tokenizer.save()},
-          {kStep, std::to_string(step)}};
+  return {{kConfigKey, to_config(settings)},
+          {kTokenizerKey, tokenizer.save()},
+          {kStepKey, std::to_string(step)}};
 }
 
 using Weights = std::function<void(const Transformer&)>;
@@ -67,11 +67,11 @@ SavedRun restored(const std::string& checkpoint, const Metadata& metadata,
     return found->second;
   };
   try {
-    const std::string& config = said(kConfig);
-    Settings settings = settings_of(task_in_config(config, kConfig));
-    apply_config(settings, config, kConfig);
-    std::unique_ptr<Tokenizer> tokenizer = load_tokenizer(said(kTokenizer));
-    const std::int64_t step = Whole{}.read(kStep, said(kStep));
+    const std::string& config = said(kConfigKey);
+    Settings settings = settings_of(task_in_config(config, kConfigKey));
+    apply_config(settings, config, kConfigKey);
+    std::unique_ptr<Tokenizer> tokenizer = load_tokenizer(said(kTokenizerKey));
+    const std::int64_t step = Whole{}.read(kStepKey, said(kStepKey));
     const TransformerConfig config_of_model = model_config(settings, tokenizer->size());
     check_size(config_of_model, tensors, checkpoint);
     Rng rng(0);
@@ -122,7 +122,7 @@ void save_for_pytorch(const std::filesystem::path& path, const SavedRun& run) {
 
 SavedRun load_from_pytorch(const std::filesystem::path& path, const std::string& like) {
   SafeTensors file = read_safetensors(path);
-  if (!like.empty() && !file.metadata.contains(kConfig))
+  if (!like.empty() && !file.metadata.contains(kConfigKey))
     file.metadata = read_safetensors(checkpoint_of(like)).metadata;
   return restored(path.string(), file.metadata, file.tensors, [&](const Transformer& model) {
     from_pytorch(file.tensors, parameters(model), model.config.positions == Positions::rotary,
