@@ -58,7 +58,7 @@ struct TaskInfo {
   std::string description = {};  ///< one screen: a row, what is asked, what a head should find
   std::string citation = {};
   bool takes_file = false;
-  std::string example = {};  ///< what a file may hold, to show rows of
+  std::string example = {};  ///< what a file may hold, to show rows of at a context of 24
   /// A row is a piece of something that goes on, and not a question with its answer.
   bool open_ended = false;
   /// A target says something of the row so far, and is not what comes next in it.
@@ -80,8 +80,8 @@ const TaskInfo& find_task(std::string_view name);
 /// The task's option of this name. Throws ValueError with a suggestion if it has none.
 const TaskOption& find_option(const TaskInfo& info, std::string_view name);
 
-/// Makes a task known by its name to all that is above, in this program. Not to be called while
-/// another thread looks one up. Throws ValueError if the name is empty or taken, if there is
+/// Makes a task known to `tasks`, `find_task` and `make_task`, in this program. Not to be called
+/// while another thread looks one up. Throws ValueError if the name is empty or taken, if there is
 /// nothing to make it with, or if an option has no name or one that is taken: by another option, or
 /// by a flag or setting of heed's command line, such as steps.
 void register_task(TaskInfo info);

@@ -22,7 +22,8 @@ struct TextPair {
 std::vector<TextPair> parse_pairs(std::string_view bytes, std::string_view source);
 
 /// The task of such pairs; options.file is their name in messages. Throws FileError if all have one
-/// input, or one with its tab and its end does not fit into the context.
+/// input (unless all are held out), if one with its tab and its end does not fit into the context,
+/// and for a character that options.tokenizer does not know.
 std::unique_ptr<Task> make_rows_task(const std::vector<TextPair>& pairs,
                                      const TaskOptions& options);
 

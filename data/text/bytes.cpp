@@ -14,7 +14,7 @@ using Pair = BytePairTokenizer::Pair;
 using Ids = std::vector<std::int64_t>;
 
 constexpr std::int64_t kBytes = 256;
-constexpr std::size_t kLongest = 64;  // bytes of one id: what pairs of pairs stand for grows fast
+constexpr std::size_t kLongestPiece = 64;  // bytes of one id: what pairs of pairs stand for grows fast
 
 Ids ids_of(std::string_view text) {
   require_utf8(text);
@@ -143,9 +143,9 @@ BytePairTokenizer::BytePairTokenizer(std::vector<Pair> pairs) : pairs_(std::move
                               pair.second, ", which are not both earlier"));
     std::string bytes = bytes_[static_cast<std::size_t>(pair.first)] +
                         bytes_[static_cast<std::size_t>(pair.second)];
-    if (bytes.size() > kLongest)
+    if (bytes.size() > kLongestPiece)
       throw ValueError(text("byte pairs: id ", size(), " stands for ", bytes.size(),
-                            " bytes; it may be ", kLongest));
+                            " bytes; it may be ", kLongestPiece));
     if (!joined_.emplace(pair, size()).second)
       throw ValueError(text("byte pairs: ", pair.first, " and ", pair.second, " come twice"));
     bytes_.push_back(std::move(bytes));
@@ -165,7 +165,7 @@ BytePairTokenizer BytePairTokenizer::of(std::string_view text, std::int64_t voca
            lengths[static_cast<std::size_t>(pair.second)];
   };
   while (std::ssize(lengths) < vocabulary) {
-    const auto pair = words.most_frequent([&](Pair p) { return length(p) <= kLongest; });
+    const auto pair = words.most_frequent([&](Pair p) { return length(p) <= kLongestPiece; });
     if (!pair) break;
     words.join_all(*pair, std::ssize(lengths));
     pairs.push_back(*pair);

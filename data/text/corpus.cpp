@@ -55,6 +55,7 @@ std::string clean_text(std::string_view bytes, std::string_view source) {
 }
 
 Parts split_for_training(std::string_view text) {
+  require_utf8(text);
   std::string_view rest = text;
   for (std::size_t left = count_characters(text) * 9 / 10; left > 0; --left) take_character(rest);
   const std::size_t middle = text.size() - rest.size();

@@ -26,10 +26,11 @@ struct Parts {
   std::string_view training;    ///< the first 90 % of the characters, rounded down
   std::string_view validation;  ///< the rest
 };
+/// Throws ValueError for bytes that are not UTF-8.
 Parts split_for_training(std::string_view text);
 
-/// The ids of a part of a text. Throws FileError, naming `source`, the line and the position in it,
-/// for a character that is not in the vocabulary.
+/// The ids of `part`, a view into `text`. Throws FileError, naming `source`, the line and the
+/// position in it, for a character that is not in the vocabulary.
 std::vector<std::int64_t> encode_part(const Tokenizer& tokenizer, std::string_view text,
                                       std::string_view part, std::string_view source);
 

@@ -132,14 +132,14 @@ def compare_attention(cores, length, rounds):
           flush=True)
 
 
-def compare_train_copy(cores, folder, rounds, steps):
-    shape = ["--layers", 2, "--heads", 2, "--d-model", 32, "--batch", 32, "--eval-every", 0]
+def compare_training(cores, words, folder, rounds, steps):
+    """`heed train WORDS` as a whole beside the same loop in PyTorch."""
     threads = len(cores.cores)
-    train = ["train", "copy", *shape, "--threads", threads, "--out", folder / f"runs-{threads}"]
+    train = ["train", *words, "--eval-every", 0, "--threads", threads, "--out", folder / f"runs-{threads}"]
     start = pathlib.Path(cores.heed(*train, "--steps", 0)["run"])
     lines = (start / "config.toml").read_text().splitlines()
     pairs = (line.split(" = ", 1) for line in lines if " = " in line)
-    recipe = {key: json.loads(value) for key, value in pairs if value[0].isdigit()}
+    recipe = {key: json.loads(value) for key, value in pairs if value[0].isdigit() or value[0] == '"'}
     recipe["steps"] = steps
     weights = str(start / "checkpoints" / "last.safetensors")
 
@@ -148,11 +148,11 @@ def compare_train_copy(cores, folder, rounds, steps):
         return {**result, "seconds": result["process_seconds"], "loop": result["seconds"]}
 
     def torch(variant, short):
-        few = {**recipe, "steps": steps // 8} if short else recipe
-        return cores.torch(dict(do="train_copy", weights=weights, variant=variant, recipe=few))
+        few = steps // 8 if short else steps
+        return cores.torch(dict(do="train", weights=weights, variant=variant, recipe=recipe, steps=few))
 
     ours, theirs = in_rounds(rounds, heed, torch, cores.variants(**OF_A_STEP), "seconds")
-    report("train copy", threads, ours, theirs, "seconds", "s")
+    report(f"train {words[0]}, {steps} steps", threads, ours, theirs, "seconds", "s")
     print(f"  heed is the whole process, PyTorch the loop without its start; last losses on unseen rows: "
           f"heed {ours['loss']:.4f}, PyTorch {theirs['loss']:.4f}", flush=True)
 
@@ -183,6 +183,8 @@ def main():
     parser.add_argument("--attention", action="store_true", help="attention alone, instead of the models")
     parser.add_argument("--length", type=int, default=4096, help="of --attention [%(default)s]")
     parser.add_argument("--train-copy", action="store_true", help="`heed train copy` as a whole, instead of the models")
+    parser.add_argument("--train-text", metavar="FILE", type=pathlib.Path,
+                        help="`heed train text FILE` as a whole, 2,000 steps, instead of the models")
     arguments = parser.parse_args()
     if importlib.util.find_spec("torch") is None:
         print("no PyTorch for this Python")
@@ -193,7 +195,7 @@ def main():
     counts = arguments.cores or sorted({1, len(usable)})
     if not all(1 <= n <= len(usable) for n in counts):
         parser.error(f"--cores: there are {len(usable)}")
-    models = arguments.model or ([] if arguments.attention or arguments.train_copy else list(MODELS))
+    models = arguments.model or ([] if arguments.attention or arguments.train_copy or arguments.train_text else list(MODELS))
 
     agree = True
     with tempfile.TemporaryDirectory() as folder:
@@ -206,7 +208,11 @@ def main():
             if arguments.attention:
                 compare_attention(cores, arguments.length, arguments.rounds)
             if arguments.train_copy:
-                compare_train_copy(cores, pathlib.Path(folder), arguments.rounds, arguments.steps or 1000)
+                shape = ["--layers", 2, "--heads", 2, "--d-model", 32, "--batch", 32]
+                compare_training(cores, ["copy", *shape], pathlib.Path(folder), arguments.rounds, arguments.steps or 1000)
+            if arguments.train_text:
+                compare_training(cores, ["text", arguments.train_text.resolve()], pathlib.Path(folder), arguments.rounds,
+                                 arguments.steps or 2000)
             cores.close()
     sys.exit(0 if agree else 1)
 

@@ -207,8 +207,46 @@ def copy_batch(generator, rows, letters=16, payload=15):
     return row[:, :-1], targets
 
 
-def train_copy(request):
-    """The loop of `heed train copy`: steps with a learning rate that climbs at first, then 1,000 rows more."""
+def copy_rows(recipe):
+    """Batches of the task, and its 1,000 unseen rows."""
+    generator = torch.Generator().manual_seed(0)
+    return lambda: copy_batch(generator, recipe["batch"]), lambda: [copy_batch(generator, 1000)]
+
+
+def text_rows(recipe):
+    """Batches of pieces of the file's first 90 %, and the rest of it cut into rows."""
+    letters = open(recipe["file"], encoding="utf-8").read()
+    number = {letter: n for n, letter in enumerate(sorted(set(letters)))}
+    ids = torch.tensor([number[letter] for letter in letters])
+    rows, length = recipe["batch"], recipe["context"]
+    seen, unseen = ids[:len(ids) * 9 // 10], ids[len(ids) * 9 // 10:]
+    generator = torch.Generator().manual_seed(0)
+    steps = torch.arange(length + 1)
+
+    def draw():
+        starts = torch.randint(len(seen) - length, (rows, 1), generator=generator)
+        pieces = seen[starts + steps]
+        return pieces[:, :-1], pieces[:, 1:]
+
+    def rest():
+        starts = torch.arange(0, len(unseen) - length, length)[:, None]
+        for pieces in unseen[starts + steps].split(64):
+            yield pieces[:, :-1], pieces[:, 1:]
+
+    return draw, rest
+
+
+def rate(recipe, n):
+    """The learning rate of step n: it climbs, then stays or falls as a cosine."""
+    peak, warm_up = recipe["lr"], recipe["warmup"]
+    if n < warm_up or recipe["schedule"] == "constant":
+        return peak * min(1.0, (n + 1) / (warm_up + 1))
+    fallen = 0.5 * (1 - math.cos(math.pi * (n - warm_up) / (recipe["steps"] - warm_up)))
+    return peak - (peak - recipe["min-lr"]) * fallen
+
+
+def train(request):
+    """The loop of `heed train`: its steps, then its unseen rows."""
     variant, recipe = request["variant"], request["recipe"]
     torch.set_num_threads(variant["threads"])
     start = time.perf_counter()
@@ -216,13 +254,14 @@ def train_copy(request):
     optimizer = gpt.optimizer(variant["foreach"], lr=recipe["lr"], betas=(0.9, recipe["beta2"]),
                               weight_decay=recipe["weight-decay"])
     parameters = list(gpt.p.values())
-    generator = torch.Generator().manual_seed(0)
-    for n in range(recipe["steps"]):
+    draw, unseen = (text_rows if "file" in recipe else copy_rows)(recipe)
+    for n in range(request["steps"]):
         for group in optimizer.param_groups:
-            group["lr"] = recipe["lr"] * min(1.0, (n + 1) / (recipe["warmup"] + 1))
-        update(optimizer, parameters, gpt.loss(*copy_batch(generator, recipe["batch"])))
+            group["lr"] = rate(recipe, n)
+        update(optimizer, parameters, gpt.loss(*draw()))
     with torch.no_grad():
-        loss = gpt.loss(*copy_batch(generator, 1000)).item()
+        losses = [(gpt.loss(inputs, targets).item(), len(inputs)) for inputs, targets in unseen()]
+    loss = sum(mean * rows for mean, rows in losses) / sum(rows for _, rows in losses)
     return {"seconds": time.perf_counter() - start, "loss": loss}
 
 
@@ -238,7 +277,7 @@ def about(_):
     return {"torch": torch.__version__, "blas": "OpenBLAS " + ", ".join(kernels) if kernels else "not OpenBLAS"}
 
 
-requests = {"about": about, "step": step, "attention": attention, "train_copy": train_copy}
+requests = {"about": about, "step": step, "attention": attention, "train": train}
 for line in sys.stdin:
     asked = json.loads(line)
     print(json.dumps(requests[asked["do"]](asked)), flush=True)

@@ -80,6 +80,10 @@ TEST(SplitForTraining, LastTenthOfTheCharactersIsHeldOut) {
   EXPECT_EQ(split_for_training("ééééééééé😀").validation, "😀") << "no character is cut";
 }
 
+TEST(SplitForTraining, RefusesWhatIsNotUtf8) {
+  EXPECT_THROW(split_for_training("\xf0\xf0\xf0\xf0\xf0\xf0\xf0\xf0"), ValueError);
+}
+
 RC_GTEST_PROP(SplitForTraining, PartsAreTheWholeInOrderAndValidationIsNotEmpty, ()) {
   const auto text = *rc::gen::nonEmpty(rc::gen::container<std::string>(rc::gen::inRange('a', 'z')));
   const Parts parts = split_for_training(text);
