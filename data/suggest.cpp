@@ -25,13 +25,24 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return rows[a.size()][b.size()];
 }
 
+namespace {
+
+std::string in_small_letters(std::string_view word) {
+  std::string small(word);
+  for (char& c : small)
+    if ('A' <= c && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return small;
+}
+
+}  // namespace
+
 std::optional<std::string> nearest_name(std::string_view word, std::span<const std::string> known) {
   std::optional<std::string> nearest;
   std::size_t least = 0;
   for (const std::string& name : known) {
     const auto [shorter, longer] = std::minmax({word.size(), name.size()});
     if (3 * (longer - shorter) > longer) continue;  // too far by their lengths alone
-    const std::size_t distance = edit_distance(word, name);
+    const std::size_t distance = edit_distance(in_small_letters(word), in_small_letters(name));
     if (3 * distance <= longer && (!nearest || distance < least)) {
       nearest = name;
       least = distance;

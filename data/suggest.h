@@ -13,7 +13,7 @@ namespace heed {
 std::size_t edit_distance(std::string_view a, std::string_view b);
 
 /// The known name nearest to a mistyped one, the first of those equally near; none if even that one
-/// is too far to be meant: more than a third of the longer of the two.
+/// is too far to be meant: more than a third of the longer of the two. Capitals do not count.
 std::optional<std::string> nearest_name(std::string_view word, std::span<const std::string> known);
 
 /// The sentence for a name that is not known: unknown task "cpoy"; did you mean "copy"? With no

@@ -35,6 +35,7 @@ TEST(NearestName, IsSuggestedIfItCanBeMeant) {
   EXPECT_EQ(nearest_name("selectiv-coppy", kNames), "selective-copy");
   EXPECT_EQ(nearest_name("txt", kNames), "text");
   EXPECT_EQ(nearest_name("sot", kNames), "sort");
+  EXPECT_EQ(nearest_name("COPY", kNames), "copy") << "capitals count for nothing";
   EXPECT_EQ(nearest_name("grammar", kNames), std::nullopt);
   EXPECT_EQ(nearest_name("", kNames), std::nullopt);
   EXPECT_EQ(nearest_name("copy", {}), std::nullopt);

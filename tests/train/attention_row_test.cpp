@@ -44,7 +44,7 @@ TEST(AttentionRow, TakesABiasAfterTheScale) {
   EXPECT_EQ(steps_of(row).scaled, (Numbers{1, 1, 12.5}));
   EXPECT_EQ(steps_of(row).weights, (Numbers{.5, .5, 0}));
   EXPECT_THAT(describe(row),
-              AllOf(HasSubstr("+ bias; bias = -1.0000 * the distance from position 1"),
+              AllOf(HasSubstr("+ bias; bias = -1 * the distance from position 1"),
                     HasSubstr("    score      bias    scaled "),
                     HasSubstr("0  a         4.0000   -1.0000    1.0000    1.0000    0.5000\n"),
                     HasSubstr("sum                                          2.0000    1.0000\n")));
@@ -64,14 +64,16 @@ TEST(AttentionRow, TurnsPairsAsRopeDoes) {
 
 TEST(AttentionRow, ShowsWhatRotaryPositionsDid) {
   AttentionRow row = small_row();
+  row.scale = 1e-6;
   row.turns = {.5};
   row.position = 2;
   row.query = turned({1, 2}, row.turns, 2);
   EXPECT_THAT(describe(row),
-              AllOf(HasSubstr("channels c and c + 1 turn by position * [0.5000] radians\n"
+              AllOf(HasSubstr("channels c and c + 1 turn by position * [0.5] radians\n"
                               "query before = [1.0000, 2.0000], turned by [1.0000]\n"
                               "key of position 0 before = [3.0000, 0.5000], turned by [0.0000]\n"
-                              "query = [-1.1426, 1.9221]\n")));
+                              "query = [-1.1426, 1.9221]\n"),
+                    HasSubstr("scaled = score * 1e-06;")));
 }
 
 TEST(AttentionRow, OfWhichNothingIsSeenGivesZeros) {

@@ -97,6 +97,7 @@ TEST(Sample, GoesOnToTheEndOfTheAnswer) {
   EXPECT_THAT(added("agreement", "the old key near the doors"), testing::MatchesRegex(" [^ ]+\n"));
   EXPECT_THAT(added("recall", "k1 v2 k3 v4 k1"), testing::MatchesRegex(" [kv][0-9]+\n"));
   EXPECT_EQ(added("induction", "zabcdefghijkabc").size(), 8u + 1) << "of a piece of eleven";
+  EXPECT_EQ(added("copy", "abcdefghijklmno|abcdefghijklmno"), "\n") << "nothing is left to say";
 }
 
 TEST(Figures, AreReportedByTrainAndEval) {

@@ -47,8 +47,8 @@ std::string turns_by_hand(const AttentionRow& row, std::size_t j) {
       "channels c and c + {} turn by position * {} radians\n"
       "query before = {}, turned by {}\n"
       "key of position {} before = {}, turned by {}\n",
-      row.turns.size(), list(row.turns), before(row.query, i), angles(i), j, before(row.keys[j], k),
-      angles(k));
+      row.turns.size(), fmt::format("[{:.6g}]", fmt::join(row.turns, ", ")), before(row.query, i),
+      angles(i), j, before(row.keys[j], k), angles(k));
 }
 
 std::string score_by_hand(const AttentionRow& row, double score) {
@@ -133,13 +133,13 @@ std::string describe(const AttentionRow& row) {
   const AttentionSteps steps = steps_of(row);
   return fmt::format(
       "{}\n"
-      "scaled = score * {:.4f}{}; exp = exp(scaled - the largest scaled); weight = exp / sum\n"
+      "scaled = score * {:.6g}{}; exp = exp(scaled - the largest scaled); weight = exp / sum\n"
       "{}\n"
       "output = the sum of weight * value\n"
       "{}",
       score_by_hand(row, steps.scores[first_seen(row)]), row.scale,
       row.slope == 0 ? ""
-                     : fmt::format(" + bias; bias = -{:.4f} * the distance from position {}",
+                     : fmt::format(" + bias; bias = -{:.6g} * the distance from position {}",
                                    row.slope, row.position),
       table_of_weights(row, steps), table_of_values(row, steps));
 }

@@ -32,7 +32,7 @@ int sample(const SampleArguments& arguments) {
   const std::vector<std::int64_t> prompt = run.tokenizer->encode(arguments.prompt);
   const TaskInfo& info = find_task(run.settings.task);
   const bool of_text = info.open_ended;
-  const std::int64_t to_the_end = std::max<std::int64_t>(context + 1 - std::ssize(prompt), 1);
+  const std::int64_t to_the_end = std::max<std::int64_t>(context + 1 - std::ssize(prompt), 0);
   const std::int64_t answer = info.answer ? std::min(info.answer(prompt), to_the_end) : to_the_end;
   const bool chooses = arguments.top_k || arguments.top_p < 1 || arguments.min_p > 0;
   const double usual = of_text ? 0.8 : chooses ? 1 : 0;
@@ -45,14 +45,15 @@ int sample(const SampleArguments& arguments) {
 
   const Generated made =
       generate(run.model, prompt, arguments.tokens.value_or(of_text ? 200 : answer), options, rng);
+  std::string continued = run.tokenizer->decode(made.ids);
+  const std::size_t end = info.end.empty() ? continued.npos : continued.find(info.end);
   if (std::ssize(prompt) > context)
     err.line(text("heed: the prompt has ", prompt.size(), " tokens; the model sees only the last ",
                   context));
-  else if (made.forgotten > 0)
+  else if (made.forgotten > 0 && end == continued.npos)
     err.line(text("heed: the model sees only the last ", context,
                   " tokens; what came before is forgotten as it goes on"));
-  std::string continued = run.tokenizer->decode(made.ids);
-  if (!info.end.empty()) continued.resize(std::min(continued.find(info.end), continued.size()));
+  continued = continued.substr(0, end);
   if (arguments.json)
     out.raw(json_line(
         {{"event", "result"}, {"prompt", arguments.prompt}, {"continuation", continued}}));
@@ -76,7 +77,7 @@ void add_sample(CLI::App& program, Action& action) {
       ->type_name("TEXT")
       ->required();
   add_number(*command, "--tokens", Whole{}, arguments->tokens,
-             "how many to add, 0 or more [a text: 200; else: to the end of the answer]");
+             "how many to add at most, 0 or more [a text: 200; else: to the end of the answer]");
   add_number(*command, "--temperature", Real{}, arguments->temperature,
              "0 for the likeliest, 1 as learnt, more for more variety [a text: 0.8; else: 0, or 1 "
              "with a limit below]");

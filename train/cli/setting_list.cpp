@@ -76,6 +76,10 @@ Setting groups_setting(const std::string& group) {
   setting.set = [set = setting.set](Settings& s, std::string_view written) {
     set(s, written == "none" ? "" : written);
   };
+  setting.get = [get = setting.get](const Settings& s) {
+    const std::string groups = get(s);
+    return groups.empty() ? "none" : groups;
+  };
   return setting;
 }
 
