@@ -79,7 +79,12 @@ int train(const TrainArguments& arguments) {
       throw ValueError(text("the name of ", settings.file,
                             " is not UTF-8, and a run could not keep it: give it another"));
   }
-  const std::unique_ptr<Task> task = make_task(settings.task, task_options(settings));
+  TaskOptions of_task = task_options(settings);
+  if (!settings.file.empty() && find_task(settings.task).takes_file) {
+    of_task.content = read_file(settings.file);
+    settings.fingerprint = fingerprint_of(*of_task.content);
+  }
+  const std::unique_ptr<Task> task = make_task(settings.task, of_task);
   if (arguments.explain) {
     explain(settings, *task);
     return kOk;
