@@ -24,9 +24,8 @@ std::vector<std::string_view> split(std::string_view words) {
 std::string Choice::range() const { return one_of(split(words)); }
 
 std::string_view Choice::read(std::string_view name, std::string_view written) const {
-  for (const std::string_view word : split(words))
-    if (word == written) return word;
-  const auto each = split(words);
+  const std::vector<std::string_view> each = split(words);
+  if (const auto found = std::ranges::find(each, written); found != each.end()) return *found;
   throw ValueError(
       unknown_choice(name, written, range(), std::vector<std::string>{each.begin(), each.end()}));
 }

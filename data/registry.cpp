@@ -45,7 +45,7 @@ void require_own_names(const TaskInfo& info) {
     };
     if (option.name.empty()) refuse("has no name");
     if (std::ranges::find(kTaken, option.name) != std::end(kTaken))
-      refuse(text("is called ", option.name, ", as a setting of every task is"));
+      refuse(text("is called ", option.name, ", as a flag or setting of heed is"));
     if (!known.insert(option.name).second) refuse(text("comes twice: ", option.name));
   }
 }

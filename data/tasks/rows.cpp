@@ -11,11 +11,6 @@ namespace heed {
 namespace {
 
 constexpr std::int64_t kRowsContext = 64;
-constexpr Option<Real> kHeldOut{
-    "held-out",
-    "share of the different inputs that is not trained on, above 0; at least one",
-    {1, true},
-    0.1};
 
 using Pairs = std::vector<TextPair>;
 
@@ -26,15 +21,13 @@ struct Split {
 
 Split split(const Pairs& pairs, const TaskOptions& options) {
   if (options.all_held_out) return {pairs, pairs};
-  if (kHeldOut.of(options) == 0)
-    throw ValueError("rows: held-out = 0: it must be above 0; the smallest share is one input");
   std::map<std::string_view, std::int64_t> inputs;  // each with its number
   for (const TextPair& pair : pairs) inputs.try_emplace(pair.input, std::ssize(inputs));
   const std::int64_t count = std::ssize(inputs);
   if (count < 2)
     throw FileError(text(options.file, ": all rows have one input; some are needed to train on, ",
                          "and others to hold out"));
-  const double share = kHeldOut.of(options) * static_cast<double>(count);
+  const double share = kRowsHeldOut.of(options) * static_cast<double>(count);
   const std::int64_t held = std::clamp(std::llround(share), 1LL, static_cast<long long>(count) - 1);
   Rng rng = Rng(options.seed).stream("rows held out");
   const std::vector<std::int64_t> order = rng.permutation(count);
@@ -206,7 +199,7 @@ tab. Nobody knows which cells are right here.)",
                  .weight_decay = 0.01,
                  .beta2 = 0.99,
                  .eval_every = 200},
-      .options = {kHeldOut, kTokenizer, kVocabulary},
+      .options = {kRowsHeldOut, kTokenizer, kVocabulary},
       .make =
           [](const TaskOptions& options) {
             return make_rows_task(parse_pairs(content_of(options), options.file), options);

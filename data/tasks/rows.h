@@ -27,6 +27,13 @@ std::vector<TextPair> parse_pairs(std::string_view bytes, std::string_view sourc
 std::unique_ptr<Task> make_rows_task(const std::vector<TextPair>& pairs,
                                      const TaskOptions& options);
 
+/// An option of the task. As no share is too small for one input, a run of old may have 0.
+inline constexpr Option<Real> kRowsHeldOut{
+    "held-out",
+    "share of the different inputs that is not trained on, above 0; at least one",
+    {1, true},
+    0.1};
+
 /// heed train rows FILE
 TaskInfo rows_task();
 

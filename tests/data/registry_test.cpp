@@ -93,7 +93,7 @@ TEST(Registry, RefusesOptionsWithoutANameOfTheirOwn) {
     });
   };
   EXPECT_EQ(refused({Option<Whole>{"steps", "of a walk", {}, 3}}),
-            "register_task: lazy: an option is called steps, as a setting of every task is");
+            "register_task: lazy: an option is called steps, as a flag or setting of heed is");
   EXPECT_EQ(refused({Option<Whole>{"", "of a walk", {}, 3}}),
             "register_task: lazy: an option has no name");
   EXPECT_EQ(refused({kAlphabet, kAlphabet}),

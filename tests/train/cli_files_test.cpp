@@ -21,6 +21,15 @@ std::string repeated(const std::string& line, int times) {
   return all;
 }
 
+/// Writes into a file what is as long as what stood there.
+void replace(const std::filesystem::path& path, const std::string& what, const std::string& with) {
+  std::string bytes = read_file(path);
+  const std::size_t at = bytes.find(what);
+  ASSERT_NE(at, std::string::npos) << what;
+  ASSERT_EQ(what.size(), with.size());
+  write_file(path, bytes.replace(at, what.size(), with));
+}
+
 /// A folder with a run in `runs`, of a moment on poem.txt.
 struct Trained {
   TemporaryFolder folder;
@@ -71,6 +80,47 @@ TEST(EvalOfAFile, OfTheTrainingIsOfWhatItHeldOut) {
   EXPECT_THAT(t.eval({}).out, HasSubstr("12 unseen rows of what is held out of " + own));
 }
 
+TEST(EvalOfAFile, OfTheTrainingIsKnownByItsContent) {
+  const Trained t;
+  std::filesystem::copy_file(t.folder / "poem.txt", t.folder / "copy.txt");
+  const auto held_out = [&](const std::string& file) {
+    const auto result = last_json(t.eval({"--file", file, "--json"}).out);
+    EXPECT_EQ(result["whole_file"], false) << file;
+    EXPECT_EQ(result["known_unseen"], true) << file;
+    EXPECT_EQ(result["rows"], (4 * 23 - 2) / 8 + 1) << file;
+    EXPECT_THAT(t.eval({"--file", file}).out,
+                HasSubstr("12 unseen rows of what is held out of " + file));
+  };
+  held_out("copy.txt");
+  std::filesystem::rename(t.folder / "poem.txt", t.folder / "moved.txt");
+  held_out("moved.txt");
+
+  write_file(t.folder / "poem.txt", repeated("the cat sat on the mat\n", 41));
+  const Outcome changed = t.eval({});
+  EXPECT_THAT(changed.err, HasSubstr("poem.txt has changed since the training; it is not known"));
+  EXPECT_THAT(changed.out, AllOf(HasSubstr("rows of all of "), Not(HasSubstr("unseen"))));
+  EXPECT_EQ(last_json(t.eval({"--json"}).out)["known_unseen"], false);
+}
+
+TEST(EvalOfAFile, OfARunWithoutAFingerprintIsComparedWithTheFile) {
+  const Trained t;
+  const std::filesystem::path checkpoint =
+      only_run(t.folder / "runs") / "checkpoints/last.safetensors";
+  replace(checkpoint, "\"heed.file\"", "\"heed.past\"");
+  std::filesystem::copy_file(t.folder / "poem.txt", t.folder / "copy.txt");
+  write_file(t.folder / "other.txt", repeated("the hat ate a mat\n", 10));
+  EXPECT_THAT(t.eval({}).out, HasSubstr("12 unseen rows of what is held out of "));
+  EXPECT_THAT(t.eval({"--file", "copy.txt"}).out, HasSubstr("12 unseen rows of what is held out"));
+  EXPECT_THAT(t.eval({"--file", "other.txt"}).out, HasSubstr("unseen rows of all of other.txt"));
+  std::filesystem::remove(t.folder / "poem.txt");
+  const Outcome found = t.eval({"--file", "copy.txt"});
+  EXPECT_THAT(found.err, HasSubstr("it is not known whether copy.txt was trained on"));
+  EXPECT_THAT(found.out, AllOf(HasSubstr("rows of all of copy.txt"), Not(HasSubstr("unseen"))));
+  const auto result = last_json(t.eval({"--file", "copy.txt", "--json"}).out);
+  EXPECT_EQ(result["whole_file"], true);
+  EXPECT_EQ(result["known_unseen"], false);
+}
+
 TEST(EvalOfAFile, SaysWhichCharacterIsUnknown) {
   const Trained t;
   write_file(t.folder / "bad.txt", repeated("the hat\n", 10) + "the Zoo\n");
@@ -105,6 +155,22 @@ TEST(EvalOfAFile, OfRowsHasNoRowsToTrainOn) {
   EXPECT_THAT(eval("long.tsv").err, AllOf(HasSubstr("line 1: the row has 10 tokens"),
                                           HasSubstr("it may have 7"), Not(HasSubstr("--context"))));
   EXPECT_THAT(eval("new.tsv").err, HasSubstr("new.tsv, line 2: 'c' (U+0063) at position 1"));
+}
+
+TEST(EvalOfAFile, OfRowsOfOldMayHaveNoShareToHoldOut) {
+  const TemporaryFolder folder;
+  const Start start{.folder = folder.path()};
+  write_file(folder / "swap.tsv", "ab\tba\nba\tab\nbb\tbb\n");
+  ASSERT_EQ(run_heed({"train", "rows", "swap.tsv", "--context", "6", "--steps", "1", "--d-model",
+                      "8", "--heads", "1"},
+                     start)
+                .code,
+            0);
+  replace(only_run(folder / "runs") / "checkpoints/last.safetensors", "held-out = 0.1",
+          "held-out = 0.0");
+  const Outcome found = run_heed({"eval", "runs"}, start);
+  EXPECT_EQ(found.code, 0) << found.err;
+  EXPECT_THAT(found.out, HasSubstr("1 unseen row of what is held out of "));
 }
 
 // ---- heed tasks

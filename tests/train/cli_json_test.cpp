@@ -104,6 +104,25 @@ TEST(Json, OfATrainingThatDivergesSaysHowFarItCame) {
   EXPECT_THAT(last_json(seeds.out)["error"].get<std::string>(), HasSubstr("loss"));
 }
 
+TEST(Json, OfATrainingThatCannotSaveSaysSo) {
+  for (const bool many : {false, true}) {
+    const TemporaryFolder folder;
+    std::vector<std::string> words{"train",        "copy", "--steps", "100000000",
+                                   "--eval-every", "10",   "--json"};
+    if (many) words.insert(words.end(), {"--seeds", "1,2"});
+    Process training(words, {.folder = folder.path()});
+    ASSERT_TRUE(training.wait_for("step 10/"));
+    std::filesystem::remove_all(only_run(folder / "runs") / "checkpoints");
+    const Outcome found = training.finish();
+    EXPECT_EQ(found.code, 1);
+    const auto result = last_json(found.out);
+    EXPECT_EQ(result["event"], "result");
+    EXPECT_EQ("heed: " + result.value("error", ""), lines_of(found.err).back());
+    EXPECT_EQ(result["seeds"].is_array(), many) << result;
+    EXPECT_EQ(result.value("steps", 0) >= 10, !many) << result;
+  }
+}
+
 TEST(Json, OfAnInterruptedTrainingSaysSo) {
   for (const bool many : {false, true}) {
     const TemporaryFolder folder;

@@ -107,16 +107,16 @@ TEST(ParameterGroups, HoldSomethingThatNoEarlierOneHolds) {
     return message_of<ValueError>([&] { Sgd({{"head.bias", x}}, {.groups = groups}); });
   };
   EXPECT_EQ(refused(parse_groups("*.bias lr=2; *.baias lr=0")),
-            "sgd: groups: \"*.baias\" holds no parameter");
+            "sgd: groups = \"*.baias\" holds no parameter");
   EXPECT_EQ(refused(parse_groups("*.bias lr=2; head.* lr=0")),
-            "sgd: groups: all that \"head.*\" holds belongs to groups before it");
-  EXPECT_EQ(refused({{.holds = decay_matrices}}), "sgd: groups: group 1 holds no parameter");
+            "sgd: all that groups = \"head.*\" holds belongs to groups before it");
+  EXPECT_EQ(refused({{.holds = decay_matrices}}), "sgd: group 1 holds no parameter");
 }
 
 TEST(ParameterGroups, RulesMayNotBeEmpty) {
   const Parameters one{{"x", leaf({1}, {1, 1})}};
   EXPECT_EQ(message_of<ValueError>([&] { Sgd(one, {.groups = {{}}}); }),
-            "sgd: groups: the holds of group 1 is an empty function");
+            "sgd: the holds of group 1 is an empty function");
   EXPECT_EQ(message_of<ValueError>([&] { Lion(one, {.decays = nullptr}); }),
             "lion: decays is an empty function");
   EXPECT_EQ(message_of<ValueError>([&] { Muon(one, {.matrices = nullptr}); }),

@@ -1,6 +1,7 @@
 // What is set of a model reaches it, a checkpoint gives it back, and a config file all settings.
 #include <gmock/gmock.h>
 #include <heed/autograd/autograd.h>
+#include <heed/train/cli/flags.h>
 #include <heed/train/cli/saved_run.h>
 #include <heed/train/cli/settings.h>
 
@@ -10,10 +11,13 @@
 #include <string>
 #include <vector>
 
+#include "process.h"
 #include "support.h"
 
 namespace heed::cli {
 namespace {
+
+using testing::IsSupersetOf;
 
 using Written = std::map<std::string, std::string>;
 
@@ -50,16 +54,39 @@ TEST(Settings, ReachTheModel) {
   EXPECT_TRUE(config_with({{"tied", "true"}}).tied_embedding);
 }
 
+/// The flags that `heed train copy --help` lists, without their dashes and without copy's own.
+std::vector<std::string> flags_of_train() {
+  std::vector<std::string> flags;
+  for (const std::string& line : lines_of(run_heed({"train", "copy", "--help"}).out)) {
+    const std::size_t start = line.find("--");
+    if (start == std::string::npos || line.find_first_not_of(" -h,") < start) continue;
+    const std::string name = line.substr(start + 2, line.find_first_of(" ,", start) - start - 2);
+    const std::vector<TaskOption>& own = find_task("copy").options;
+    if (std::ranges::find(own, name, &TaskOption::name) == own.end()) flags.push_back(name);
+  }
+  return flags;
+}
+
 TEST(Settings, AreNoOptionsOfATask) {
-  std::vector<std::string> names{"task",  "file", "config", "out",     "threads",       "seeds",
-                                 "watch", "json", "help",   "explain", "detect-anomaly"};
+  std::vector<std::string> names = flags_of_train();
+  EXPECT_THAT(names, IsSupersetOf({"help", "seed", "out", "detect-anomaly"}));
+  for (const char* key : {"task", "file"}) names.push_back(key);
   for (const Setting& setting : all_settings()) names.push_back(setting.name);
   for (const std::string& name : names)
-    EXPECT_THROW(register_task({.name = "lazy",
-                                .options = {Option<Whole>{name, "none", {}, 1}},
-                                .make = [](const auto&) { return std::unique_ptr<Task>(); }}),
-                 ValueError)
-        << name;
+    EXPECT_EQ(
+        message_of<ValueError>([&] {
+          register_task({.name = "lazy",
+                         .options = {Option<Whole>{name, "none", {}, 1}},
+                         .make = [](const auto&) { return std::unique_ptr<Task>(); }});
+        }),
+        "register_task: lazy: an option is called " + name + ", as a flag or setting of heed is");
+}
+
+TEST(Settings, AreNamedAsFlagsBeforeTheirValueAlone) {
+  CLI::App command;
+  for (const char* flag : {"--rows", "--held-out"}) command.add_option(flag);
+  EXPECT_EQ(with_flags("rows: held_out = 0 of rows: rows = 2", command),
+            "rows: --held-out = 0 of rows: --rows = 2");
 }
 
 TEST(Settings, AllComeBackFromAConfigFile) {

@@ -1,5 +1,6 @@
 #include <heed/autograd/error.h>
 #include <heed/data/numbers.h>
+#include <heed/data/text/corpus.h>
 #include <heed/train/atomic_file.h>
 #include <heed/train/cli/commands.h>
 #include <heed/train/cli/output.h>
@@ -39,23 +40,50 @@ void write_svg(const std::string& path, std::span<const Head> heads) {
 
 /// What the rows are drawn from.
 struct Source {
-  std::string file;    ///< none if empty
-  bool whole = false;  ///< the file is not that of the training: all of it is unseen
+  std::string file;          ///< none if empty
+  std::string content;       ///< its bytes
+  bool whole = false;        ///< the content is not that of the training: all of it counts
+  bool known_unseen = true;  ///< nothing of what counts was trained on, as far as can be told
 
-  Source(const Settings& settings, const std::string& other) : file(settings.file) {
+  Source(const Settings& settings, const std::string& other) {
     std::error_code unknown;
-    if (other.empty() || std::filesystem::equivalent(other, file, unknown)) return;
-    file = other;
-    whole = true;
+    const bool own = other.empty() || std::filesystem::equivalent(other, settings.file, unknown);
+    file = own ? settings.file : other;
+    if (file.empty()) return;
+    content = read_file(file);
+    const std::string trained = fingerprint_of_training(settings);
+    whole = trained != fingerprint_of(content);
+    known_unseen = !whole || (!own && !trained.empty());
   }
 
   /// 7 unseen rows of all of poem.txt
   std::string described(std::int64_t rows) const {
-    const std::string unseen = counted(rows, "unseen row");
-    if (file.empty()) return unseen;
-    return unseen + " of " + (whole ? "all of " : "what is held out of ") + file;
+    const std::string counts = counted(rows, known_unseen ? "unseen row" : "row");
+    if (file.empty()) return counts;
+    return counts + " of " + (whole ? "all of " : "what is held out of ") + file;
+  }
+
+ private:
+  /// That of the checkpoint or, if it is of old, of the file as it is now; empty if there is none.
+  static std::string fingerprint_of_training(const Settings& settings) {
+    if (!settings.fingerprint.empty()) return settings.fingerprint;
+    try {
+      return fingerprint_of(read_file(settings.file));
+    } catch (const FileError&) {
+      return "";
+    }
   }
 };
+
+/// Says of rows of which it is not known whether they were trained on why that is so.
+void warn(const Source& source, const Settings& settings) {
+  if (source.known_unseen) return;
+  err.line(settings.fingerprint.empty()
+               ? text("heed: ", settings.file, ", the file of the training, cannot be read; it is ",
+                      "not known whether ", source.file, " was trained on")
+               : text("heed: ", source.file, " has changed since the training; it is not known ",
+                      "how much of it was trained on"));
+}
 
 /// The task as the run's model reads it.
 std::unique_ptr<Task> task_of(const SavedRun& run, const Source& source) {
@@ -63,6 +91,7 @@ std::unique_ptr<Task> task_of(const SavedRun& run, const Source& source) {
   TaskOptions options = task_options(run.settings, source.file);
   options.tokenizer = vocabulary;
   options.all_held_out = source.whole;
+  if (!source.file.empty()) options.content = source.content;
   std::unique_ptr<Task> task = make_task(run.settings.task, options);
   if (task->tokenizer().save() != vocabulary)
     throw FileError(text(run.checkpoint, " was trained on another vocabulary than that of ",
@@ -75,6 +104,7 @@ int eval(const EvalArguments& arguments) {
   const Settings& settings = run.settings;
   const Source source(settings, arguments.file);
   const std::unique_ptr<Task> task = task_of(run, source);
+  warn(source, settings);
   const Trainable model = trainable(run.model);
   const Evaluation found = evaluate(model, *task, arguments.rows);
   const Batch batch = task->held_out(0, std::min(kHeadRows, task->held_out_rows()));
@@ -85,7 +115,9 @@ int eval(const EvalArguments& arguments) {
     Fields fields{{"event", "result"}, {"task", settings.task}, {"steps", run.step}};
     append(fields, found);
     if (!source.file.empty())
-      fields.insert(fields.end(), {{"file", source.file}, {"whole_file", source.whole}});
+      fields.insert(fields.end(), {{"file", source.file},
+                                   {"whole_file", source.whole},
+                                   {"known_unseen", source.known_unseen}});
     fields.push_back({"checkpoint", run.checkpoint});
     out.raw(json_line(fields));
     return kOk;
@@ -112,7 +144,7 @@ void add_eval(CLI::App& program, Action& action) {
   command
       ->add_option("--file", arguments->file,
                    "another file than that of the training, read in the same vocabulary; all of it "
-                   "is counted, and of the training's own what it held out")
+                   "is counted, and of the training's own, whatever its name, what it held out")
       ->type_name("FILE");
   command->add_option("--svg", arguments->svg, "also draw the maps of the heads into this file")
       ->type_name("FILE");

@@ -79,6 +79,17 @@ std::string shown(const Task& task, std::int64_t id) {
   return token.starts_with(' ') || token.ends_with(' ') ? "'" + token + "'" : token;
 }
 
+/// By which angle rotary positions turn each pair of channels from one position to the next.
+Numbers turns_of_a_step(std::int64_t channels) {
+  const auto pairs = static_cast<std::size_t>(channels / 2);
+  Numbers unturned(2 * pairs, 0.);  // every pair (1, 0); the halves are those of rope
+  std::fill_n(unturned.begin(), pairs, 1.);
+  const Numbers turned = rope(tensor(unturned, {1, channels}, f64), 1, 1).to_vector();
+  Numbers turns;
+  for (std::size_t i = 0; i < pairs; ++i) turns.push_back(std::atan2(turned[pairs + i], turned[i]));
+  return turns;
+}
+
 /// Head 0 of block 0 at query `i` of row 0.
 AttentionRow row_of(const Transformer& model, const Task& task, const Batch& batch,
                     const Context& attention, std::int64_t i) {
@@ -92,10 +103,7 @@ AttentionRow row_of(const Transformer& model, const Task& task, const Batch& bat
       .position = i};
   if (model.config.positions == Positions::alibi)
     row.slope = -alibi_bias(model.config.heads, 1, 2).to_vector().front();  // one step from the key
-  if (model.config.positions == Positions::rotary)
-    for (std::int64_t pair = 0; pair < channels / 2; ++pair)
-      row.turns.push_back(
-          std::pow(10000., -2. * static_cast<double>(pair) / static_cast<double>(channels)));
+  if (model.config.positions == Positions::rotary) row.turns = turns_of_a_step(channels);
   for (std::int64_t j = 0; j < time; ++j) {
     const bool padding = batch.hidden.defined() && batch.hidden.data()[static_cast<std::size_t>(j)];
     row.hidden.push_back(padding || (model.config.causal && j > i));

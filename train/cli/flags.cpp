@@ -2,6 +2,7 @@
 #include <heed/train/cli/flags.h>
 
 #include <algorithm>
+#include <array>
 
 namespace heed::cli {
 namespace {
@@ -33,7 +34,7 @@ std::string with_flags(std::string_view message, const CLI::App& command) {
   const std::vector<std::string> flags = flags_of(command);
   std::string named;
   for (; !message.empty(); message.remove_prefix(1)) {
-    if (message.starts_with(" = ") || message.starts_with(": ")) {
+    if (message.starts_with(" = ")) {
       const std::string_view name = last_name(named);
       std::string flag = "--" + std::string(name);
       std::ranges::replace(flag, '_', '-');
@@ -45,15 +46,17 @@ std::string with_flags(std::string_view message, const CLI::App& command) {
   return named;
 }
 
-void refuse_flags_as_values(CLI::App& program) {
+void refuse_flags_as_values(CLI::App& program, const std::vector<std::string>& words) {
   for (CLI::App* command : program.get_subcommands(nullptr)) {
-    refuse_flags_as_values(*command);
+    refuse_flags_as_values(*command, words);
     for (CLI::Option* option : command->get_options()) {
       if (option->get_lnames().empty() || option->get_items_expected_max() == 0) continue;
-      const auto refuse = [command](const std::string& value) {
+      const auto refuse = [=](const std::string& value) {
         const std::vector<std::string> flags = flags_of(*command);
         const bool is_flag = std::ranges::find(flags, value) != flags.end();
-        return is_flag ? "needs a value, but " + value + " follows it" : std::string();
+        const std::array two{"--" + option->get_lnames().front(), value};  // and not --prompt=TEXT
+        const bool follows = !std::ranges::search(words, two).empty();
+        return is_flag && follows ? "needs a value, but " + value + " follows it" : std::string();
       };
       option->check(refuse);
     }

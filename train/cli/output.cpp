@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <new>
 
 namespace heed::cli {
 namespace {
@@ -36,6 +37,11 @@ std::string escaped(char32_t c) {
 
 }  // namespace
 
+std::string reason_of(const std::exception& error) {
+  const bool memory = dynamic_cast<const std::bad_alloc*>(&error);
+  return memory ? "there is not enough memory; try a smaller model or batch" : error.what();
+}
+
 void Output::line(std::string_view content) const {
   const Terminal now = terminal();
   if (now.interactive)
@@ -53,6 +59,13 @@ void Output::raw(std::string_view content) const {
       throw WriteError(text("cannot write the results: ", std::strerror(errno)));
     }
     if (written > 0) rest.remove_prefix(static_cast<std::size_t>(written));
+  }
+}
+
+void Output::raw_if_possible(std::string_view content) const {
+  try {
+    raw(content);
+  } catch (const WriteError&) {
   }
 }
 

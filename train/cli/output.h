@@ -4,6 +4,7 @@
 #include <heed/train/view/terminal.h>
 
 #include <cstdint>
+#include <exception>
 #include <string>
 #include <string_view>
 
@@ -25,6 +26,9 @@ class WriteError : public Error {
   using Error::Error;
 };
 
+/// What a person is told of an error that ended the program.
+std::string reason_of(const std::exception& error);
+
 /// One of the program's two outputs. Throws WriteError if results cannot be written; whether
 /// anybody reads progress is no matter.
 class Output {
@@ -37,6 +41,8 @@ class Output {
   void line(std::string_view content) const;
   /// The same without wrapping, for what is already as wide as it may be, or for programs.
   void raw(std::string_view content) const;
+  /// The same, but nothing if it cannot be written: for what goes with an error that is thrown on.
+  void raw_if_possible(std::string_view content) const;
   /// A command of this program to be typed, `arguments` behind its name: never broken, so that it
   /// can be copied from a terminal.
   void command(std::string_view arguments) const;

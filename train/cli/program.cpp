@@ -13,7 +13,6 @@
 
 #include <algorithm>
 #include <csignal>
-#include <new>
 #include <sstream>
 #include <string>
 #include <variant>
@@ -86,7 +85,8 @@ int run(int argc, char** argv) {
   program.require_subcommand(1);
   program.set_version_flag("--version", "heed " + version());
   Action action;
-  add_train(program, action, {argv + 1, argv + argc});
+  const std::vector<std::string> words(argv + 1, argv + argc);
+  add_train(program, action, words);
   add_sample(program, action);
   add_eval(program, action);
   add_export(program, action);
@@ -95,7 +95,7 @@ int run(int argc, char** argv) {
   add_gradcheck(program, action, checks::subjects);
   add_bench(program, action);
   add_version(program, action);
-  refuse_flags_as_values(program);
+  refuse_flags_as_values(program, words);
   try {
     program.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -129,10 +129,8 @@ int run_and_report(int argc, char** argv) {
     return complain(kBadData, error.what());
   } catch (const NonFinite& error) {
     return complain(kDiverged, error.what());
-  } catch (const std::bad_alloc&) {
-    return complain(kFailure, "there is not enough memory; try a smaller model or batch");
   } catch (const std::exception& error) {
-    return complain(kFailure, error.what());
+    return complain(kFailure, reason_of(error));
   }
 }
 

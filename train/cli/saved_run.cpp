@@ -16,6 +16,7 @@ namespace {
 constexpr const char* kConfigKey = "heed.config";
 constexpr const char* kTokenizerKey = "heed.tokenizer";
 constexpr const char* kStepKey = "heed.step";
+constexpr const char* kFileKey = "heed.file";  // its fingerprint, if there is one
 
 std::filesystem::path checkpoint_of(const std::filesystem::path& path) {
   std::error_code unknown;
@@ -50,9 +51,11 @@ void check_size(const TransformerConfig& config, const Parameters& tensors,
 }
 
 Metadata metadata_of(const Settings& settings, const Tokenizer& tokenizer, std::int64_t step) {
-  return {{kConfigKey, to_config(settings)},
-          {kTokenizerKey, tokenizer.save()},
-          {kStepKey, std::to_string(step)}};
+  Metadata metadata{{kConfigKey, to_config(settings)},
+                    {kTokenizerKey, tokenizer.save()},
+                    {kStepKey, std::to_string(step)}};
+  if (!settings.fingerprint.empty()) metadata[kFileKey] = settings.fingerprint;
+  return metadata;
 }
 
 using Weights = std::function<void(const Transformer&)>;
@@ -70,6 +73,7 @@ SavedRun restored(const std::string& checkpoint, const Metadata& metadata,
     const std::string& config = said(kConfigKey);
     Settings settings = settings_of(task_in_config(config, kConfigKey));
     apply_config(settings, config, kConfigKey);
+    if (metadata.contains(kFileKey)) settings.fingerprint = said(kFileKey);
     std::unique_ptr<Tokenizer> tokenizer = load_tokenizer(said(kTokenizerKey));
     const std::int64_t step = Whole{}.read(kStepKey, said(kStepKey));
     const TransformerConfig config_of_model = model_config(settings, tokenizer->size());

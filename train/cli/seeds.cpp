@@ -100,23 +100,23 @@ int run_seeds(const Settings& settings, const Task& task, const SessionOptions& 
   int code = kOk;
   std::vector<SessionResult> results;
   Seeds done;
-  const auto ends_with = [&](const std::string& reason) {
+  const auto ended_early = [&](const std::string& reason) {
     Fields fields = result(settings, done);
     fields.push_back({"error", reason});
-    if (options.json) out.raw(json_line(fields));
+    if (options.json) out.raw_if_possible(json_line(fields));
   };
   for (const std::int64_t seed : seeds) {
     Settings seeded = settings;
     seeded.seed = seed;
     try {
       results.push_back(run_session(seeded, task, each));
-    } catch (const NonFinite& error) {
-      ends_with(error.what());
+    } catch (const std::exception& error) {
+      ended_early(reason_of(error));
       throw;
     }
     code = std::max(code, results.back().code);
     if (!results.back().last) {
-      ends_with("interrupted");
+      ended_early("interrupted");
       return code;
     }
     done.push_back(seed);

@@ -64,17 +64,18 @@ class Session {
       return train();
     } catch (const NonFinite& error) {
       progress_.finish();
-      log_.info("{}", error.what());
       const std::string reason = text(
           error.what(), "; the last good weights are ", run_.last_checkpoint().string(),
           "; try a smaller --lr",
           options_.detect_anomaly ? "" : ", or --detect-anomaly to learn which op it came from");
-      came_to_nothing(reason);
+      ended_early(reason);
+      log_.info("{}", error.what());
       throw NonFinite(reason);
-    } catch (...) {  // a run without a step is of no use to anybody
-      std::error_code ignored;
+    } catch (const std::exception& error) {
+      std::error_code ignored;  // a run without a step is of no use to anybody
       if (settings_.steps > 0 && trainer_.steps_done() == 0)
         std::filesystem::remove_all(run_.path(), ignored);
+      ended_early(reason_of(error));
       throw;
     }
   }
@@ -136,7 +137,7 @@ class Session {
     save(steps);
     log_.info("interrupted after step {}", steps);
     const std::string path = run_.path().string();
-    came_to_nothing("interrupted");
+    ended_early("interrupted");
     err.line(
         fmt::format("heed: interrupted; the weights after step {} are saved. Go on with", steps));
     err.command("eval " + shell_word(path));
@@ -154,11 +155,13 @@ class Session {
   }
 
   /// The result of a training that did not come to its end.
-  void came_to_nothing(const std::string& reason) const {
+  void ended_early(const std::string& reason) const {
     if (!options_.json) return;
     Fields fields = result();
-    fields.insert(fields.end(), {{"error", reason}, {"run", run_.path().string()}});
-    out.raw(json_line(fields));
+    fields.push_back({"error", reason});
+    if (std::error_code unknown; std::filesystem::exists(run_.path(), unknown))
+      fields.push_back({"run", run_.path().string()});
+    out.raw_if_possible(json_line(fields));
   }
 
   void finished(const Evaluation& last, double seconds) {

@@ -1,4 +1,5 @@
 #include <heed/autograd/error.h>
+#include <heed/autograd/rng.h>
 #include <heed/data/numbers.h>
 #include <heed/data/suggest.h>
 #include <heed/layers/choice.h>
@@ -27,6 +28,11 @@ constexpr double kLeastScale = 1e-6, kMostScale = 1e6;  // beyond them f32 has n
 constexpr double kMostByHeart = 1e6;  // tokens: drawn and counted in about a second
 
 }  // namespace
+
+std::string fingerprint_of(std::string_view bytes) {
+  const std::uint64_t hash = Rng(0).stream(bytes).state().key;  // of FNV-1a, by Philox
+  return fmt::format("{}-{:016x}", bytes.size(), hash);
+}
 
 std::string scale_range() {
   return fmt::format("sqrt for 1/sqrt(d_head), none or a number from {:g} to {:g}", kLeastScale,

@@ -17,7 +17,8 @@ namespace heed::cli {
 /// All that decides the bits of a training.
 struct Settings : Recipe {
   std::string task = {};
-  std::string file = {};  ///< the text, for a task that takes one
+  std::string file = {};         ///< the text, for a task that takes one
+  std::string fingerprint = {};  ///< of the file's bytes; empty in a checkpoint of old
   std::int64_t accumulate = 1;
   std::int64_t overfit = 0;  ///< how many batches to learn by heart; 0 for those of the task
   std::int64_t seed = 1;
@@ -35,6 +36,9 @@ struct Setting {
   /// Throws ValueError, naming setting, value and range, if the text is no such value.
   std::function<void(Settings&, std::string_view)> set;
 };
+
+/// Length and hash of a file's bytes: files of one content have one, whatever they are called.
+std::string fingerprint_of(std::string_view bytes);
 
 /// All of them but task, file and the task's own options, in the order in which they are listed.
 std::span<const Setting> all_settings();

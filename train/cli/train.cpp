@@ -1,4 +1,5 @@
 #include <heed/autograd/error.h>
+#include <heed/data/tasks/rows.h>
 #include <heed/data/text/corpus.h>
 #include <heed/data/text/make_tokenizer.h>
 #include <heed/data/text/utf8.h>
@@ -40,6 +41,13 @@ void require_use_of_vocabulary(const std::map<std::string, std::string>& flags,
                           tokenizer->second, " is what it is"));
 }
 
+/// Throws ValueError if rows are to be trained on without a share that is held out.
+void require_rows_to_hold_out(const Settings& settings) {
+  if (settings.task == "rows" && kRowsHeldOut.of(task_options(settings)) == 0)
+    throw ValueError(
+        text(kRowsHeldOut.name, " = 0: it must be above 0; the smallest share is one input"));
+}
+
 /// Defaults, then the task's recipe, then the config file, then the flags.
 Settings resolve(const TrainArguments& arguments) {
   const std::string config = arguments.config.empty() ? "" : read_file(arguments.config);
@@ -53,6 +61,7 @@ Settings resolve(const TrainArguments& arguments) {
   if (!arguments.file.empty()) settings.file = arguments.file;
   for (const auto& [name, value] : arguments.flags) set(settings, name, value);
   require_use_of_vocabulary(arguments.flags, settings);
+  require_rows_to_hold_out(settings);
   if (std::isnan(settings.min_lr)) settings.min_lr = std::min(lowest, settings.lr);
   validate(settings);
   return settings;
@@ -70,7 +79,12 @@ int train(const TrainArguments& arguments) {
       throw ValueError(text("the name of ", settings.file,
                             " is not UTF-8, and a run could not keep it: give it another"));
   }
-  const std::unique_ptr<Task> task = make_task(settings.task, task_options(settings));
+  TaskOptions of_task = task_options(settings);
+  if (!settings.file.empty() && find_task(settings.task).takes_file) {
+    of_task.content = read_file(settings.file);
+    settings.fingerprint = fingerprint_of(*of_task.content);
+  }
+  const std::unique_ptr<Task> task = make_task(settings.task, of_task);
   if (arguments.explain) {
     explain(settings, *task);
     return kOk;

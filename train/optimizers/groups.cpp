@@ -24,7 +24,7 @@ std::vector<std::string_view> split(std::string_view all, char at) {
 }
 
 [[noreturn]] void refuse(std::string_view group, std::string_view reason) {
-  throw ValueError(text("groups: \"", group, "\": ", reason,
+  throw ValueError(text("groups = \"", group, "\": ", reason,
                         "; a group is a pattern and lr=X or decay=X, as in *.bias lr=2 decay=0"));
 }
 

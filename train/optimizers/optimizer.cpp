@@ -12,7 +12,8 @@ namespace {
 constexpr double kNoLimit = std::numeric_limits<double>::infinity();
 
 std::string name_of(const ParameterGroup& group, std::size_t index) {
-  return group.pattern.empty() ? text("group ", index + 1) : "\"" + group.pattern + "\"";
+  return group.pattern.empty() ? text("group ", index + 1)
+                               : text("groups = \"", group.pattern, '"');
 }
 
 }  // namespace
@@ -75,8 +76,7 @@ void Optimizer::check_options(const OptimizerOptions& options) const {
     check_range("lr of a group", group.lr, 0, kNoLimit);
     check_range("weight_decay of a group", group.weight_decay.value_or(0), 0, kNoLimit);
     if (!group.holds)
-      throw ValueError(
-          text(name_, ": groups: the holds of ", name_of(group, i), " is an empty function"));
+      throw ValueError(text(name_, ": the holds of ", name_of(group, i), " is an empty function"));
   }
 }
 
@@ -86,9 +86,8 @@ void Optimizer::check_owners(const ParameterGroups& groups, const std::vector<bo
   const auto i = static_cast<std::size_t>(idle - owns.begin());
   const std::string name = name_of(groups[i], i);
   if (std::ranges::any_of(parameters_, groups[i].holds))
-    throw ValueError(
-        text(name_, ": groups: all that ", name, " holds belongs to groups before it"));
-  throw ValueError(text(name_, ": groups: ", name, " holds no parameter"));
+    throw ValueError(text(name_, ": all that ", name, " holds belongs to groups before it"));
+  throw ValueError(text(name_, ": ", name, " holds no parameter"));
 }
 
 void Optimizer::step() {
