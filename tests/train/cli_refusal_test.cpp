@@ -103,7 +103,7 @@ INSTANTIATE_TEST_SUITE_P(
                 "--overfit = 1000000: batches of 32 rows of 30 positions are 9.6e+08 tokens"},
         Refused{{"train", "copy", "--seeds", "1,x"}, 2, "--seeds = x: it must be a whole number"},
         Refused{{"train", "copy", "--seeds", ""}, 2, "--seeds"},
-        Refused{{"train", "copy", "--seeds", "1,"}, 2, "--seeds = : it must be"},
+        Refused{{"train", "copy", "--seeds", "1,"}, 2, "--seeds = \"1,\": they are numbers"},
         Refused{{"train", "copy", "--seeds", "1,2,1"}, 2, "--seeds = 1,2,1: 1 comes twice"},
         Refused{{"train", "copy", "--seeds", "1,2", "--seed", "3"}, 2, "excludes"},
         Refused{{"train", "copy", "--explain", "--json"}, 2, "excludes"},
@@ -181,7 +181,10 @@ INSTANTIATE_TEST_SUITE_P(
                 "--seed = 99999999999999999999 is out of range"},
         Refused{{"sample", ".", "--prompt", "a"}, 3, "no run at ."},
         Refused{{"sample", "."}, 2, "--prompt is required"},
-        Refused{{"tasks", "cpoy"}, 2, "did you mean \"copy\"?"}));
+        Refused{{"tasks", "cpoy"}, 2, "did you mean \"copy\"?"},
+        Refused{{"eval", ".", "--file", ""}, 2, "--file needs a value"},
+        Refused{{"eval", ".", "--file", "a", "--file", "b"}, 2, "--file may be given once"},
+        Refused{{"train", "\x1b[31mx\xff"}, 2, "unknown task \"\\x1b[31mx\\xff\""}));
 
 TEST(CommandLine, RefusesConfigFilesByLine) {
   const TemporaryFolder folder;
@@ -197,7 +200,8 @@ TEST(CommandLine, RefusesConfigFilesByLine) {
       {"layers =", "line 1: expected a value"},
       {"file = \"a", "line 1: expected a \" at the end"},
       {"file = \"\\q\"", "line 1: expected one of"},
-      {"\n[model]\nlayers = 3", "line 3: there is no section [model]"}};
+      {"\n[model]\nlayers = 3", "line 3: there is no section [model]"},
+      {"heads = 5", "heed: heads = 5 does not divide"}};
   for (const auto& [config, reason] : files) {
     write_file(folder / "c.toml", config);
     const Outcome found =

@@ -60,7 +60,7 @@ struct Source {
   std::string described(std::int64_t rows) const {
     const std::string counts = counted(rows, known_unseen ? "unseen row" : "row");
     if (file.empty()) return counts;
-    return counts + " of " + (whole ? "all of " : "what is held out of ") + file;
+    return counts + " of " + (whole ? "all of " : "what is held out of ") + printable(file);
   }
 
  private:
@@ -145,7 +145,8 @@ void add_eval(CLI::App& program, Action& action) {
       ->add_option("--file", arguments->file,
                    "another file than that of the training, read in the same vocabulary; all of it "
                    "is counted, and of the training's own, whatever its name, what it held out")
-      ->type_name("FILE");
+      ->type_name("FILE")
+      ->check([](const std::string& file) { return file.empty() ? "needs a value" : ""; });
   command->add_option("--svg", arguments->svg, "also draw the maps of the heads into this file")
       ->type_name("FILE");
   command->add_flag("--json", arguments->json, "one JSON object");

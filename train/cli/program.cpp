@@ -28,6 +28,8 @@ std::string explanation(const CLI::ParseError& error) {
     return reason.substr(0, at) + " needs a value";
   if (const std::size_t at = reason.find(": needs a value"); at != std::string::npos)
     return reason.erase(at, 1);
+  if (const std::size_t at = reason.find(": At Most 1 required"); at != std::string::npos)
+    return reason.substr(0, at) + " may be given once";
   if (reason == "A subcommand is required") return "a command is required";
   return reason;
 }
@@ -75,7 +77,7 @@ std::string complaint(const CLI::App& program, const CLI::ParseError& error) {
 int complain(Exit code, const std::string& reason) {
   std::string line = "heed: " + reason;
   std::ranges::replace(line, '\n', ' ');
-  err.line(line);
+  err.line(printable(line));
   return code;
 }
 
@@ -114,6 +116,8 @@ int run(int argc, char** argv) {
   } catch (const ConfigError&) {  // of keys in a file
     throw;
   } catch (const ValueError& error) {
+    const CLI::Option* config = chosen(program).get_option_no_throw("--config");
+    if (config && !config->empty()) throw;  // the setting may be of the file
     throw ValueError(with_flags(error.what(), chosen(program)));
   }
 }

@@ -75,7 +75,10 @@ std::vector<std::int64_t> parse_seeds(std::string_view written) {
   std::vector<std::int64_t> seeds;
   for (std::string_view rest = written;;) {
     const std::size_t comma = rest.find(',');
-    const std::int64_t seed = kSeed.read("--seeds", rest.substr(0, comma));
+    const std::string_view one = rest.substr(0, comma);
+    if (one.empty())
+      throw ValueError(text("--seeds = \"", written, "\": they are numbers with commas between"));
+    const std::int64_t seed = kSeed.read("--seeds", one);
     if (std::ranges::find(seeds, seed) != seeds.end())
       throw ValueError(text("--seeds = ", written, ": ", seed, " comes twice"));
     seeds.push_back(seed);

@@ -124,7 +124,7 @@ class Session {
     metrics_.write(fields);
     save(step);
     progress_.evaluated(found);
-    log_.info("after step {}, on {} {} rows: {}", step, found.rows, rows_are(), describe(found));
+    log_.info("after step {}, on {}: {}", step, rows(found), describe(found));
     if (options_.json) out.raw(json_line(fields));
   }
 
@@ -175,10 +175,9 @@ class Session {
       out.raw(json_line(fields));
       return;
     }
-    out.line(fmt::format("{}{} after {} in {:.1f} s, {} {} rows: {}", settings_.task,
+    out.line(fmt::format("{}{} after {} in {:.1f} s, {}: {}", settings_.task,
                          options_.one_of_many ? fmt::format(" with seed {}", settings_.seed) : "",
-                         counted(settings_.steps, "step"), seconds, last.rows, rows_are(),
-                         describe(last)));
+                         counted(settings_.steps, "step"), seconds, rows(last), describe(last)));
     if (most_accurate_)
       out.line(memorised(last)
                    ? "memorised: every target that can be known is right"
@@ -196,6 +195,9 @@ class Session {
       out.command(fmt::format("train --config {} --watch", shell_word(run_.config().string())));
   }
 
+  std::string rows(const Evaluation& found) const {
+    return counted(found.rows, std::string(rows_are()) + " row");
+  }
   const char* rows_are() const { return most_accurate_ ? "fixed" : "unseen"; }
   bool memorised(const Evaluation& last) const {
     return !most_accurate_ || last.accuracy >= *most_accurate_;

@@ -125,7 +125,7 @@ std::vector<Setting> list_settings() {
       number(training, "period",
              "steps of the fall that ends wsd, and between those of step; 0 for a fifth", Whole{},
              &Settings::period),
-      number(training, "factor", "what is left of lr after each fall of step", Real{1},
+      number(training, "factor", "what is left of lr after each fall of step, above 0", Real{1},
              &Settings::factor),
       number(training, "warmup", "steps in which lr climbs to its peak", Whole{},
              &Settings::warmup),
