@@ -14,7 +14,8 @@ using Pair = BytePairTokenizer::Pair;
 using Ids = std::vector<std::int64_t>;
 
 constexpr std::int64_t kBytes = 256;
-constexpr std::size_t kLongestPiece = 64;  // bytes of one id: what pairs of pairs stand for grows fast
+constexpr std::size_t kLongestPiece =
+    64;  // bytes of one id: what pairs of pairs stand for grows fast
 
 Ids ids_of(std::string_view text) {
   require_utf8(text);
