@@ -55,7 +55,8 @@ void refuse_flags_as_values(CLI::App& program, const std::vector<std::string>& w
         const std::vector<std::string> flags = flags_of(*command);
         const bool is_flag = std::ranges::find(flags, value) != flags.end();
         const std::array two{"--" + option->get_lnames().front(), value};  // and not --prompt=TEXT
-        const bool follows = !std::ranges::search(words, two).empty();
+        const bool follows =
+            std::search(words.begin(), words.end(), two.begin(), two.end()) != words.end();
         return is_flag && follows ? "needs a value, but " + value + " follows it" : std::string();
       };
       option->check(refuse);
