@@ -118,7 +118,7 @@ TEST(Json, OfATrainingThatCannotSaveSaysSo) {
     const auto result = last_json(found.out);
     EXPECT_EQ(result["event"], "result");
     EXPECT_EQ("heed: " + result.value("error", ""), lines_of(found.err).back());
-    EXPECT_EQ(result["seeds"].is_array(), many) << result;
+    EXPECT_EQ(result.contains("seeds"), many) << result;
     EXPECT_EQ(result.value("steps", 0) >= 10, !many) << result;
   }
 }
@@ -137,7 +137,7 @@ TEST(Json, OfAnInterruptedTrainingSaysSo) {
     const auto result = last_json(found.out);
     EXPECT_EQ(result["event"], "result");
     EXPECT_EQ(result["error"], "interrupted");
-    EXPECT_EQ(result["seeds"].is_array(), many) << result;
+    EXPECT_EQ(result.contains("seeds"), many) << result;
     EXPECT_EQ(result.value("steps", 0) >= 10, !many) << result;
   }
 }
