@@ -135,15 +135,19 @@ TEST(EvalOfAFile, SaysWhichCharacterIsUnknown) {
   refused("none.txt", "none.txt: cannot be read");
 }
 
+/// A run of one step on swap.tsv.
+void train_on_swaps(const Start& start) {
+  write_file(start.folder / "swap.tsv", "ab\tba\nba\tab\nbb\tbb\n");
+  const Outcome trained = run_heed({"train", "rows", "swap.tsv", "--context", "6", "--steps", "1",
+                                    "--d-model", "8", "--heads", "1"},
+                                   start);
+  ASSERT_EQ(trained.code, 0) << trained.err;
+}
+
 TEST(EvalOfAFile, OfRowsHasNoRowsToTrainOn) {
   const TemporaryFolder folder;
   const Start start{.folder = folder.path()};
-  write_file(folder / "swap.tsv", "ab\tba\nba\tab\nbb\tbb\n");
-  ASSERT_EQ(run_heed({"train", "rows", "swap.tsv", "--context", "6", "--steps", "1", "--d-model",
-                      "8", "--heads", "1"},
-                     start)
-                .code,
-            0);
+  train_on_swaps(start);
   write_file(folder / "one.tsv", "aa\tbb\n");
   write_file(folder / "long.tsv", "aabb\tbbaa\n");
   write_file(folder / "new.tsv", "ab\tba\nac\tca\n");
@@ -160,12 +164,7 @@ TEST(EvalOfAFile, OfRowsHasNoRowsToTrainOn) {
 TEST(EvalOfAFile, OfRowsOfOldMayHaveNoShareToHoldOut) {
   const TemporaryFolder folder;
   const Start start{.folder = folder.path()};
-  write_file(folder / "swap.tsv", "ab\tba\nba\tab\nbb\tbb\n");
-  ASSERT_EQ(run_heed({"train", "rows", "swap.tsv", "--context", "6", "--steps", "1", "--d-model",
-                      "8", "--heads", "1"},
-                     start)
-                .code,
-            0);
+  train_on_swaps(start);
   replace(only_run(folder / "runs") / "checkpoints/last.safetensors", "held-out = 0.1",
           "held-out = 0.0");
   const Outcome found = run_heed({"eval", "runs"}, start);

@@ -104,13 +104,18 @@ TEST(Json, OfATrainingThatDivergesSaysHowFarItCame) {
   EXPECT_THAT(last_json(seeds.out)["error"].get<std::string>(), HasSubstr("loss"));
 }
 
+/// A training that something else has to end, of one seed or of two.
+std::vector<std::string> endless(bool many) {
+  std::vector<std::string> words{"train",        "copy", "--steps", "100000000",
+                                 "--eval-every", "10",   "--json"};
+  if (many) words.insert(words.end(), {"--seeds", "1,2"});
+  return words;
+}
+
 TEST(Json, OfATrainingThatCannotSaveSaysSo) {
   for (const bool many : {false, true}) {
     const TemporaryFolder folder;
-    std::vector<std::string> words{"train",        "copy", "--steps", "100000000",
-                                   "--eval-every", "10",   "--json"};
-    if (many) words.insert(words.end(), {"--seeds", "1,2"});
-    Process training(words, {.folder = folder.path()});
+    Process training(endless(many), {.folder = folder.path()});
     ASSERT_TRUE(training.wait_for("step 10/"));
     std::filesystem::remove_all(only_run(folder / "runs") / "checkpoints");
     const Outcome found = training.finish();
@@ -126,10 +131,7 @@ TEST(Json, OfATrainingThatCannotSaveSaysSo) {
 TEST(Json, OfAnInterruptedTrainingSaysSo) {
   for (const bool many : {false, true}) {
     const TemporaryFolder folder;
-    std::vector<std::string> words{"train",        "copy", "--steps", "100000000",
-                                   "--eval-every", "10",   "--json"};
-    if (many) words.insert(words.end(), {"--seeds", "1,2"});
-    Process training(words, {.folder = folder.path()});
+    Process training(endless(many), {.folder = folder.path()});
     ASSERT_TRUE(training.wait_for("step 10/"));
     training.signal(SIGINT);
     const Outcome found = training.finish();
