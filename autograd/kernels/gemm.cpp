@@ -69,6 +69,20 @@ void multiply_by_rows(std::int64_t m, std::int64_t n, std::int64_t k, Strided<T>
   });
 }
 
+/// to (m, n) = fromᵀ.
+template <class T>
+void transpose(std::int64_t m, std::int64_t n, const T* from, T* to) {
+  const VectorKernels<T>& kernels = vector_kernels<T>();
+  const Buffer<T> panel(m * kernels.panel);
+  for (std::int64_t j = 0; j < n; j += kernels.panel) {
+    const std::int64_t columns = std::min(kernels.panel, n - j);
+    const std::int64_t row = ceil_div(columns, kernels.width) * kernels.width;
+    kernels.pack(m, columns, {from + j * m, 1, m}, m, 0, columns, panel.data());
+    for (std::int64_t i = 0; i < m; ++i)
+      std::copy_n(panel.data() + i * row, columns, to + i * n + j);
+  }
+}
+
 /// c = a b where b is long and c small, as in the gradient of a weight: a block of b is packed when
 /// its turn comes and is still in the cache when it is multiplied, and c stays there.
 template <class T>
@@ -108,7 +122,15 @@ void gemm(bool transpose_a, bool transpose_b, std::int64_t m, std::int64_t n, st
   }
 
   const std::int64_t depth = transpose_a ? kDepthDown : kDepth;
-  if (k >= std::max(kLong, m) && !bias) return multiply_by_blocks(m, n, k, left, right, depth, c);
+  if (k >= std::max(kLong, m) && !bias) {
+    // The narrower of the two is packed, if that leaves a panel to every thread: cᵀ = bᵀ aᵀ.
+    const bool turned = transpose_a && n > m && m >= threads() * vector_kernels<T>().panel;
+    if (!turned) return multiply_by_blocks(m, n, k, left, right, depth, c);
+    const Buffer<T> turned_c(m * n);
+    multiply_by_blocks<T>(n, m, k, {b, right.column, right.row}, {a, left.column, left.row}, depth,
+                          turned_c.data());
+    return transpose(m, n, turned_c.data(), c);
+  }
   multiply_by_rows(m, n, k, left, right, depth, c, {bias, 0});
 }
 

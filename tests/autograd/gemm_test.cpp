@@ -87,7 +87,7 @@ TYPED_TEST(GemmOf, IsEigensProductForLargeShapes) {
   struct Shape {
     std::int64_t m, n, k;
   };
-  for (const auto [m, n, k] : {Shape{97, 65, 257}, {200, 130, 513}, {6, 300, 600}, {301, 3, 300}})
+  for (const auto [m, n, k] : {Shape{97, 65, 257}, {200, 130, 513}, {6, 300, 600}, {70, 201, 600}, {301, 3, 300}})
     for (const bool transpose_a : {false, true})
       for (const bool transpose_b : {false, true}) {
         const Matrix<T> a = random_matrix<T>(transpose_a ? k : m, transpose_a ? m : k, rng);
@@ -126,6 +126,25 @@ TYPED_TEST(GemmOf, GivesARowTheSameBitsInEveryProduct) {
       kernels::gemm(false, false, rows, n, k, a.data(), b.data(), part.data());
       EXPECT_EQ(part, whole.topRows(rows)) << rows << " rows of " << k;
     }
+  }
+}
+
+// The narrower operand is packed where both are long, and then the product is that of the transposed.
+TYPED_TEST(GemmOf, GivesTheSameBitsWhicheverOperandIsPacked) {
+  using T = TypeParam;
+  Rng rng(4);
+  const std::int64_t m = 70, k = 600;
+  for (const std::int64_t n : {69, 71, 201}) {
+    const Matrix<T> a = random_matrix<T>(m, k, rng), turned = a.transpose();
+    const Matrix<T> b = random_matrix<T>(k, n, rng);
+    Matrix<T> expected(m, n), c(m, n);
+    kernels::gemm(false, false, m, n, k, a.data(), b.data(), expected.data());
+    for (const int count : {1, 3}) {
+      set_threads(count);
+      kernels::gemm(true, false, m, n, k, turned.data(), b.data(), c.data());
+      EXPECT_EQ(c, expected) << n << " columns on " << count << " threads";
+    }
+    set_threads(1);
   }
 }
 
