@@ -87,7 +87,8 @@ TYPED_TEST(GemmOf, IsEigensProductForLargeShapes) {
   struct Shape {
     std::int64_t m, n, k;
   };
-  for (const auto [m, n, k] : {Shape{97, 65, 257}, {200, 130, 513}, {6, 300, 600}, {70, 201, 600}, {301, 3, 300}})
+  for (const auto [m, n, k] :
+       {Shape{97, 65, 257}, {200, 130, 513}, {6, 300, 600}, {70, 201, 600}, {301, 3, 300}})
     for (const bool transpose_a : {false, true})
       for (const bool transpose_b : {false, true}) {
         const Matrix<T> a = random_matrix<T>(transpose_a ? k : m, transpose_a ? m : k, rng);
@@ -129,7 +130,8 @@ TYPED_TEST(GemmOf, GivesARowTheSameBitsInEveryProduct) {
   }
 }
 
-// The narrower operand is packed where both are long, and then the product is that of the transposed.
+// The narrower operand is packed where both are long, and then the product is that of the
+// transposed.
 TYPED_TEST(GemmOf, GivesTheSameBitsWhicheverOperandIsPacked) {
   using T = TypeParam;
   Rng rng(4);
