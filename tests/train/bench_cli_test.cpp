@@ -5,6 +5,8 @@
 #include <heed/train/cli/bench_model.h>
 
 #include <filesystem>
+#include <set>
+#include <sstream>
 
 #include "cli_support.h"
 #include "pseudo_terminal.h"
@@ -198,6 +200,17 @@ TEST(BenchCommand, RefusesWhatItDoesNotKnow) {
     EXPECT_THAT(lines_of(found.err), ElementsAre(AllOf(StartsWith("heed: "), HasSubstr(says))));
     EXPECT_THAT(found.out, IsEmpty());
   }
+}
+
+TEST(BenchCommand, NamesEachKnownOpOnce) {
+  const std::string says = run_heed(bench({"ops", "nosuchop"})).err;
+  const std::string start = "known are: ";
+  ASSERT_THAT(says, HasSubstr(start));
+  std::istringstream list(says.substr(says.find(start) + start.size()));
+  std::set<std::string> names;
+  for (std::string name; std::getline(list >> std::ws, name, ',');)
+    EXPECT_TRUE(names.insert(name).second) << name;
+  EXPECT_GT(names.size(), 50U);
 }
 
 TEST(BenchCommand, RefusesAThreadCountThatIsNone) {

@@ -18,8 +18,9 @@ using op_table::Row;
 
 /// The rows of the named ops, in the order of the table. Throws ValueError for one not known.
 std::vector<const Row*> chosen(const std::vector<std::string>& names) {
-  std::vector<std::string> known;
-  for (const Row& row : op_table::rows()) known.push_back(row.about.op);
+  std::vector<std::string> known;  // each once: an op may have several rows
+  for (const Row& row : op_table::rows())
+    if (std::ranges::find(known, row.about.op) == known.end()) known.push_back(row.about.op);
   for (const std::string& name : names)
     if (std::ranges::find(known, name) == known.end())
       throw ValueError(unknown_name("op", name, known));

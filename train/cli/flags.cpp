@@ -1,8 +1,10 @@
 #include <heed/autograd/error.h>
+#include <heed/data/suggest.h>
 #include <heed/train/cli/flags.h>
 
 #include <algorithm>
 #include <array>
+#include <optional>
 
 namespace heed::cli {
 namespace {
@@ -53,11 +55,13 @@ void refuse_flags_as_values(CLI::App& program, const std::vector<std::string>& w
       if (option->get_lnames().empty() || option->get_items_expected_max() == 0) continue;
       const auto refuse = [=](const std::string& value) {
         const std::vector<std::string> flags = flags_of(*command);
-        const bool is_flag = std::ranges::find(flags, value) != flags.end();
+        const auto meant = value.starts_with("--") ? nearest_name(value, flags) : std::nullopt;
         const std::array two{"--" + option->get_lnames().front(), value};  // and not --prompt=TEXT
         const bool follows =
             std::search(words.begin(), words.end(), two.begin(), two.end()) != words.end();
-        return is_flag && follows ? "needs a value, but " + value + " follows it" : std::string();
+        if (!meant || !follows) return std::string();
+        const std::string says = "needs a value, but " + value + " follows it";
+        return *meant == value ? says : says + "; did you mean \"" + *meant + "\"?";
       };
       option->check(refuse);
     }
