@@ -1,8 +1,10 @@
 #pragma once
 
 #include <heed/autograd/kernels/vector/reduce.h>
+#include <heed/autograd/kernels/vector/transpose.h>
 
-// Layer norm, row by row.
+// Layer norm, some rows at a time: what is summed over a short row waits longer for the sum across
+// lanes, the division and the root than for all else, so these are made for a vector of rows.
 
 namespace heed::kernels {
 namespace {
@@ -20,23 +22,44 @@ struct Unit {
   Vector<T> operator()(Vector<T> x) const { return centred(x) * rstd; }
 };
 
+constexpr int kRowsAtOnce = kWidth<double>;
+
+/// Of each vector, the sum across its lanes, over `count`.
+inline void mean_across(Vector<double> (&parts)[kRowsAtOnce], std::int64_t count,
+                        double (&means)[kRowsAtOnce]) {
+  turn<double>(parts);
+  Vector<double> total{};
+#pragma GCC unroll 8
+  for (int i = 0; i < kRowsAtOnce; ++i) total += parts[i];
+  store(means, total / static_cast<double>(count));
+}
+
 /// Two passes: the variance is about the mean.
 template <class T>
-inline RowStatistics row_statistics(std::int64_t n, const T* x, double eps) {
-  const double count = static_cast<double>(n);
-  const double mean = sum(n, x) / count;
-  const Unit<T> unit(mean);
-  const double squares = sum_of_squares_of_all<T>(n, [=](std::int64_t i, auto lanes) {
-    return keep<T>(unit.centred(load(x + i, lanes)), T(0), lanes);
-  });
-  return {mean, 1 / __builtin_sqrt(squares / count + eps)};
+inline void row_statistics(int rows, std::int64_t n, const T* x, double eps,
+                           RowStatistics* statistics) {
+  Vector<double> parts[kRowsAtOnce] = {};
+  double means[kRowsAtOnce], squares[kRowsAtOnce];
+  for (int row = 0; row < rows; ++row)
+    parts[row] = sums_in_lanes<T>(
+        n, [from = x + row * n](std::int64_t i, auto lanes) { return load(from + i, lanes); });
+  mean_across(parts, n, means);
+  for (int row = 0; row < rows; ++row)
+    parts[row] = squares_in_lanes<T>(
+        n, [from = x + row * n, unit = Unit<T>(means[row])](std::int64_t i, auto lanes) {
+          return keep<T>(unit.centred(load(from + i, lanes)), T(0), lanes);
+        });
+  mean_across(parts, n, squares);
+  for (double& square : squares) square = 1 / __builtin_sqrt(square + eps);
+  for (int row = 0; row < rows; ++row) statistics[row] = {means[row], squares[row]};
 }
 
 template <class T>
 void layer_norm(std::int64_t rows, std::int64_t n, const T* x, const T* w, const T* b, double eps,
                 RowStatistics* statistics, T* y) {
-  for (; rows > 0; --rows, x += n, y += n, ++statistics) {
-    *statistics = row_statistics(n, x, eps);
+  for (std::int64_t row = 0; row < rows; ++row, x += n, y += n, ++statistics) {
+    if (row % kRowsAtOnce == 0)
+      row_statistics(static_cast<int>(least(rows - row, kRowsAtOnce)), n, x, eps, statistics);
     const Unit<T> unit(statistics->mean, statistics->rstd);
     for_each_vector<T>(n, [=](std::int64_t i, auto lanes) {
       Vector<T> v = unit(load(x + i, lanes));

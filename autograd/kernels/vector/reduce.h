@@ -13,20 +13,22 @@ constexpr auto kPlus = [](auto a, auto b) { return a + b; };
 constexpr auto kLarger = [](auto a, auto b) { return b > a ? b : a; };
 constexpr auto kLargerOrNan = [](auto a, auto b) { return ((b > a) | (b != b)) ? b : a; };
 
-/// The sum of f(i, lanes), vectors of T that hold 0 in other lanes.
+/// The sum of f(i, lanes), vectors of T that hold 0 in other lanes: its parts in lanes, or whole.
 template <class T, class F>
-inline double sum_of_all(std::int64_t n, F f) {
-  const Vector<double> sum = reduce<T>(n, Vector<double>{}, kPlus, [=](std::int64_t i, auto lanes) {
+inline Vector<double> sums_in_lanes(std::int64_t n, F f) {
+  return reduce<T>(n, Vector<double>{}, kPlus, [=](std::int64_t i, auto lanes) {
     return in_parts<T>(f(i, lanes), [](Vector<double> v) { return v; });
   });
-  return fold(sum, kPlus);
 }
 template <class T, class F>
-inline double sum_of_squares_of_all(std::int64_t n, F f) {
-  const Vector<double> sum = reduce<T>(n, Vector<double>{}, kPlus, [=](std::int64_t i, auto lanes) {
+inline Vector<double> squares_in_lanes(std::int64_t n, F f) {
+  return reduce<T>(n, Vector<double>{}, kPlus, [=](std::int64_t i, auto lanes) {
     return in_parts<T>(f(i, lanes), [](Vector<double> v) { return v * v; });
   });
-  return fold(sum, kPlus);
+}
+template <class T, class F>
+inline double sum_of_all(std::int64_t n, F f) {
+  return fold(sums_in_lanes<T>(n, f), kPlus);
 }
 
 template <class T>
@@ -47,8 +49,8 @@ double sum(std::int64_t n, const T* x) {
 
 template <class T>
 double sum_of_squares(std::int64_t n, const T* x) {
-  return sum_of_squares_of_all<T>(n,
-                                  [=](std::int64_t i, auto lanes) { return load(x + i, lanes); });
+  const auto all = [=](std::int64_t i, auto lanes) { return load(x + i, lanes); };
+  return fold(squares_in_lanes<T>(n, all), kPlus);
 }
 
 template <class T>
