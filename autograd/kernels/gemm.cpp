@@ -18,6 +18,8 @@ constexpr std::int64_t kRows = 96;
 constexpr std::int64_t kProducts = 1 << 20, kChunks = 8;
 // Rows of b from which on they are packed by blocks, if c has no more.
 constexpr std::int64_t kLong = 512;
+// Elements that are packed in the time in which one of c is turned.
+constexpr std::int64_t kTurning = 4;
 
 /// y (n) = [bias +] x (k) b (k, n): packing b would cost as much as this.
 template <class T>
@@ -123,8 +125,10 @@ void gemm(bool transpose_a, bool transpose_b, std::int64_t m, std::int64_t n, st
 
   const std::int64_t depth = transpose_a ? kDepthDown : kDepth;
   if (k >= std::max(kLong, m) && !bias) {
-    // The narrower of the two is packed, if that leaves a panel to every thread: cᵀ = bᵀ aᵀ.
-    const bool turned = transpose_a && n > m && m >= threads() * vector_kernels<T>().panel;
+    // A transposed a is packed in place of b, for cᵀ = bᵀ aᵀ, if it is so much narrower that this
+    // saves more than turning c costs, and if it has a panel for every thread.
+    const bool turned =
+        transpose_a && k * (n - m) > kTurning * m * n && m >= threads() * vector_kernels<T>().panel;
     if (!turned) return multiply_by_blocks(m, n, k, left, right, depth, c);
     const Buffer<T> turned_c(m * n);
     multiply_by_blocks<T>(n, m, k, {b, right.column, right.row}, {a, left.column, left.row}, depth,

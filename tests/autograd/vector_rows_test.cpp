@@ -148,6 +148,24 @@ TYPED_TEST(VectorRows, LayerNorm) {
   });
 }
 
+// In any company: rows are worked on in groups, here several, the last one not whole.
+TYPED_TEST(VectorRows, LayerNormOfARowHasTheSameBitsInAnyCompany) {
+  for_all<TypeParam>([](auto& kernels, std::int64_t n) {
+    constexpr std::int64_t kMany = 17;
+    const Data<TypeParam> d(n);
+    const std::vector<TypeParam> x = numbers<TypeParam>(kMany * n, 5, 2);
+    std::vector<TypeParam> together(x.size()), alone(x.size());
+    std::vector<RowStatistics> rows(kMany);
+    const auto normalise = [&](std::int64_t row, std::int64_t count, std::vector<TypeParam>& y) {
+      kernels.layer_norm(count, n, x.data() + row * n, d.w.data(), d.b.data(), 1e-3,
+                         rows.data() + row, y.data() + row * n);
+    };
+    normalise(0, kMany, together);
+    for (std::int64_t row = 0; row < kMany; ++row) normalise(row, 1, alone);
+    EXPECT_EQ(alone, together);
+  });
+}
+
 TYPED_TEST(VectorRows, LayerNormBackward) {
   for_all<TypeParam>([](auto& kernels, std::int64_t n) {
     Data<TypeParam> d(n);

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# multiply_adds.sh OBJDUMP OBJECT: the object's loops over ten chains are ten multiply-adds each, for AVX2 and AVX-512.
+# multiply_adds.sh OBJDUMP OBJECT: the object has ten multiply-adds, as many as the loop has chains, of AVX2 and of AVX-512.
 set -euo pipefail
 code=$("$1" -d --no-show-raw-insn "$2")
 for register in ymm zmm; do

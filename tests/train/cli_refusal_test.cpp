@@ -148,7 +148,10 @@ INSTANTIATE_TEST_SUITE_P(
                 "--prompt needs a value, but --tokens follows it"},
         Refused{{"train", "copy", "--out", "--jsn"},
                 2,
-                "--out needs a value, but --jsn follows it; did you mean \"--json\"?"},
+                "--out needs a value, but --jsn follows it; did you mean \"--json\"? If not, write "
+                "--out=--jsn"},
+        Refused{{"train", "copy", "--out", "--"}, 2, "--out needs a value, but -- follows it"},
+        Refused{{"sample", ".", "--prompt", "--top-k 5"}, 3, "no run at ."},
         Refused{{"sample", ".", "--prompt=--tokens"}, 3, "no run at ."},
         Refused{{"sample", ".", "--prompt=--tokens", "--seed", "--tokens"},
                 2,

@@ -55,13 +55,17 @@ void refuse_flags_as_values(CLI::App& program, const std::vector<std::string>& w
       if (option->get_lnames().empty() || option->get_items_expected_max() == 0) continue;
       const auto refuse = [=](const std::string& value) {
         const std::vector<std::string> flags = flags_of(*command);
-        const auto meant = value.starts_with("--") ? nearest_name(value, flags) : std::nullopt;
+        const bool may_be_flag = value.starts_with("--") && std::ranges::all_of(value, is_of_name);
+        if (!may_be_flag) return std::string();
+        const std::optional<std::string> meant = value == "--" ? value : nearest_name(value, flags);
         const std::array two{"--" + option->get_lnames().front(), value};  // and not --prompt=TEXT
         const bool follows =
             std::search(words.begin(), words.end(), two.begin(), two.end()) != words.end();
         if (!meant || !follows) return std::string();
         const std::string says = "needs a value, but " + value + " follows it";
-        return *meant == value ? says : says + "; did you mean \"" + *meant + "\"?";
+        if (*meant == value) return says;
+        return text(says, "; did you mean \"", *meant, "\"? If not, write ", two.front(), "=",
+                    value);
       };
       option->check(refuse);
     }

@@ -23,8 +23,10 @@ struct Unit {
 };
 
 constexpr int kRowsAtOnce = kWidth<double>;
+/// Bytes of such rows that stay in the first-level cache; longer rows are read one by one.
+constexpr std::int64_t kNearBytes = 32768;
 
-/// Of each vector, the sum across its lanes, over `count`.
+/// Of each vector, the sum across its lanes, over `count`. `parts` holds anything afterwards.
 inline void mean_across(Vector<double> (&parts)[kRowsAtOnce], std::int64_t count,
                         double (&means)[kRowsAtOnce]) {
   turn<double>(parts);
@@ -39,7 +41,7 @@ template <class T>
 inline void row_statistics(int rows, std::int64_t n, const T* x, double eps,
                            RowStatistics* statistics) {
   Vector<double> parts[kRowsAtOnce] = {};
-  double means[kRowsAtOnce], squares[kRowsAtOnce];
+  double means[kRowsAtOnce], rstds[kRowsAtOnce];  // beyond `rows` of no meaning
   for (int row = 0; row < rows; ++row)
     parts[row] = sums_in_lanes<T>(
         n, [from = x + row * n](std::int64_t i, auto lanes) { return load(from + i, lanes); });
@@ -49,17 +51,19 @@ inline void row_statistics(int rows, std::int64_t n, const T* x, double eps,
         n, [from = x + row * n, unit = Unit<T>(means[row])](std::int64_t i, auto lanes) {
           return keep<T>(unit.centred(load(from + i, lanes)), T(0), lanes);
         });
-  mean_across(parts, n, squares);
-  for (double& square : squares) square = 1 / __builtin_sqrt(square + eps);
-  for (int row = 0; row < rows; ++row) statistics[row] = {means[row], squares[row]};
+  mean_across(parts, n, rstds);
+  for (double& each : rstds) each = 1 / __builtin_sqrt(each + eps);
+  for (int row = 0; row < rows; ++row) statistics[row] = {means[row], rstds[row]};
 }
 
 template <class T>
 void layer_norm(std::int64_t rows, std::int64_t n, const T* x, const T* w, const T* b, double eps,
                 RowStatistics* statistics, T* y) {
+  const bool near = kRowsAtOnce * n * static_cast<std::int64_t>(sizeof(T)) <= kNearBytes;
+  const int at_once = near ? kRowsAtOnce : 1;
   for (std::int64_t row = 0; row < rows; ++row, x += n, y += n, ++statistics) {
-    if (row % kRowsAtOnce == 0)
-      row_statistics(static_cast<int>(least(rows - row, kRowsAtOnce)), n, x, eps, statistics);
+    if (row % at_once == 0)
+      row_statistics(static_cast<int>(least(rows - row, at_once)), n, x, eps, statistics);
     const Unit<T> unit(statistics->mean, statistics->rstd);
     for_each_vector<T>(n, [=](std::int64_t i, auto lanes) {
       Vector<T> v = unit(load(x + i, lanes));

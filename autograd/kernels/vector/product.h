@@ -46,8 +46,9 @@ inline void add_product(Vector<T> (&sum)[Rows][Vectors], std::int64_t k, Strided
   }
 }
 
-/// A tile of c (Rows, Vectors vectors) = start + a b. Always inlined: a call would pass `a` on the
-/// stack, written as words and read as a vector, which waits until all stores before it are done.
+/// A tile of c (Rows, Vectors vectors) = start + a b. Always inlined, into what reads the words of
+/// `a` one by one: passed on the stack, they were written as words and read as a vector, which
+/// waits until all stores before it are done.
 template <class T, int Rows, int Vectors>
 [[gnu::always_inline]] inline void tile(std::int64_t k, Strided<T> a, const T* b,
                                         std::int64_t b_row, T* c, std::int64_t c_row,

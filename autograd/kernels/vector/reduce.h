@@ -13,13 +13,14 @@ constexpr auto kPlus = [](auto a, auto b) { return a + b; };
 constexpr auto kLarger = [](auto a, auto b) { return b > a ? b : a; };
 constexpr auto kLargerOrNan = [](auto a, auto b) { return ((b > a) | (b != b)) ? b : a; };
 
-/// The sum of f(i, lanes), vectors of T that hold 0 in other lanes: its parts in lanes, or whole.
+/// The sum of f(i, lanes), vectors of T that hold 0 in other lanes, in parts: one in each lane.
 template <class T, class F>
 inline Vector<double> sums_in_lanes(std::int64_t n, F f) {
   return reduce<T>(n, Vector<double>{}, kPlus, [=](std::int64_t i, auto lanes) {
     return in_parts<T>(f(i, lanes), [](Vector<double> v) { return v; });
   });
 }
+/// So too that of their squares.
 template <class T, class F>
 inline Vector<double> squares_in_lanes(std::int64_t n, F f) {
   return reduce<T>(n, Vector<double>{}, kPlus, [=](std::int64_t i, auto lanes) {
