@@ -34,8 +34,7 @@ struct Exp2<double> {
 template <class T>
 inline Vector<T> exp2(Vector<T> x) {
   using Bits = Vector<typename Exp2<T>::Bits>;
-  const Vector<T> least = Vector<T>{} - Exp2<T>::kBias;
-  x = least > x ? least : x;                      // a NaN stays
+  x = greater<T>(-Exp2<T>::kBias, x);
   const Vector<T> shifted = x + Exp2<T>::kShift;  // rounds; the low bits hold exponent and bias
   const Vector<T> r = x - (shifted - Exp2<T>::kShift);
   Vector<T> p = Vector<T>{} + Exp2<T>::kSeries[0];

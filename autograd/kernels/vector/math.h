@@ -1,5 +1,6 @@
 #pragma once
 
+#include <heed/autograd/kernels/vector/exp2.h>
 #include <heed/autograd/kernels/vector/lanes.h>
 
 // Elementary functions of vectors, without branches. Polynomials are least-squares fits at
@@ -70,9 +71,7 @@ inline Vector<T> scaled(Vector<T> p, Vector<T> n) {
 template <class T>
 inline Vector<T> exp(Vector<T> x) {
   using C = ExpOf<T>;
-  const Vector<T> least = Vector<T>{} + C::kLeast, most = Vector<T>{} + C::kMost;
-  const Vector<T> at_most = most < x ? most : x;
-  const Vector<T> limited = least > at_most ? least : at_most;
+  const Vector<T> limited = greater<T>(C::kLeast, lesser<T>(C::kMost, x));
   const Vector<T> n = (limited * C::kPerLog2 + C::kRound) - C::kRound;
   const Vector<T> r = (limited - n * C::kLog2High) - n * C::kLog2Low;
   return scaled<T>(polynomial<T>(C::kP, r) * (r * r) + r + 1, n);
@@ -116,33 +115,37 @@ inline Vector<T> sigmoid(Vector<T> x) {
   return 1 / (1 + exp<T>(-x));
 }
 
+/// |x|, and no more than where exp(-x²/2) is 0.
 template <class T>
-struct Normal {
-  Vector<T> below;    // Φ(x), the normal distribution
-  Vector<T> density;  // φ(x)
-};
-/// Relative error 4e-6 in f32 on [-10, 10] (that of exp at -50), 4e-7 near 0: Φ(-a) = exp(-a²/2) t
-/// P(t) with t = 1 / (1 + 0.3 a).
+inline Vector<T> distance_from_0(Vector<T> x) {
+  return lesser<T>(40, abs<T>(x));
+}
+
+/// exp(-a²/2) for such an a, 0 where it is not a normal number.
 template <class T>
-inline Normal<T> normal(Vector<T> x) {
-  constexpr T kAtZero = T(0.3989422804014327);
-  const Vector<T> e = exp<T>(T(-0.5) * x * x);
+inline Vector<T> bell(Vector<T> a) {
+  return exp2<T>(a * a * T(-0.72134752044448170));
+}
+
+/// Φ(-a) for such an a; in f32 exp(-a²/2) times a polynomial in 1 / (1 + 0.29 a).
+template <class T>
+inline Vector<T> normal_tail(Vector<T> a) {
   if constexpr (kSingle<T>) {
-    constexpr T kTail[] = {-0.0208613684f, 0.113714800f,  -0.231184850f, 0.195687478f,
-                           -0.0826098856f, 0.0978287499f, 0.0778274456f, 0.110351936f,
-                           0.119558342f,   0.119687351f};
-    const Vector<T> t = 1 / (1 + 0.3f * abs<T>(x));
-    const Vector<T> tail = e * t * polynomial<T>(kTail, t);
-    return {x < 0 ? tail : 1 - tail, kAtZero * e};
+    constexpr T kOverBell[] = {0.0390600003f, -0.192004189f, 0.305536896f,
+                               -0.152023211f, 0.187469393f,  0.0754572153f,
+                               0.121379681f,  0.115097426f,  2.67992818e-05f};
+    return bell<T>(a) * polynomial<T>(kOverBell, 1 / (1 + 0.29f * a));
   } else {
     constexpr T kPerRoot2 = 0.70710678118654752;
-    return {each_lane<T>(x, [](T v) { return T(0.5) * __builtin_erfc(-v * kPerRoot2); }),
-            kAtZero * e};
+    return each_lane<T>(a, [](T v) { return T(0.5) * __builtin_erfc(v * kPerRoot2); });
   }
 }
+
+/// Φ(x), the normal distribution: relative error 6e-6 in f32 on [-10, 10], 3e-7 near 0.
 template <class T>
 inline Vector<T> normal_cdf(Vector<T> x) {
-  return normal<T>(x).below;
+  const Vector<T> tail = normal_tail<T>(distance_from_0<T>(x));
+  return x < 0 ? tail : 1 - tail;
 }
 
 /// Relative error 6e-7 in f32.
@@ -151,32 +154,34 @@ inline Vector<T> erf(Vector<T> x) {
   if constexpr (kSingle<T>) {
     constexpr T kSeries[] = {-1.f / 1320, 1.f / 216, -1.f / 42, 0.1f, -1.f / 3, 1};
     const Vector<T> near = x * 1.12837917f * polynomial<T>(kSeries, x * x);
-    const Vector<T> far = 2 * normal<T>(1.41421356f * x).below - 1;
+    const Vector<T> far = 2 * normal_cdf<T>(1.41421356f * x) - 1;
     return abs<T>(x) < 0.5f ? near : far;
   } else {
     return each_lane<T>(x, [](T v) { return __builtin_erf(v); });
   }
 }
 
-/// x Φ(x).
+/// x Φ(x), as max(x, 0) - |x| Φ(-|x|).
 template <class T>
 inline Vector<T> gelu(Vector<T> x) {
-  return x * normal<T>(x).below;
+  const Vector<T> a = distance_from_0<T>(x);
+  return greater<T>(0, x) - a * normal_tail<T>(a);
 }
-/// Φ(x) + x φ(x). Around its zero at -0.75179... the two cancel: there it is the distance to the
-/// zero times a polynomial in it.
+/// Φ(x) + x φ(x), from that of -|x|. Its two terms cancel around its zero at -0.75179...: in f32 it
+/// is exp(-x²/2) times the distance to the zero times a polynomial in 1 / (1 + 0.28 |x|).
 template <class T>
 inline Vector<T> gelu_slope(Vector<T> x) {
-  const Normal<T> at = normal<T>(x);
-  const Vector<T> slope = at.below + x * at.density;
+  const Vector<T> a = distance_from_0<T>(x);
+  Vector<T> below;
   if constexpr (kSingle<T>) {
-    constexpr T kNear[] = {4.40710309e-3f,  1.90723276e-2f, -1.47641264e-2f, -1.13992563e-1f,
-                           -1.81998092e-2f, 3.88284807e-1f, 4.31493993e-1f};
-    const Vector<T> d = (x + 0.751791537f) - 1.21144494e-8f;
-    return abs<T>(d) < 0.3f ? d * polynomial<T>(kNear, d) : slope;
+    constexpr T kRest[] = {0.0265243072f,  -0.0778042227f, 0.0089470055f, -0.0737503171f,
+                           -0.0654679909f, -0.0846183524f, -0.398908347f};
+    const Vector<T> distance = (a - 0.751791537f) + 1.21144494e-8f;
+    below = bell<T>(a) * distance * polynomial<T>(kRest, 1 / (1 + 0.28f * a));
   } else {
-    return slope;
+    below = normal_tail<T>(a) - a * T(0.3989422804014327) * bell<T>(a);
   }
+  return x < 0 ? below : 1 - below;
 }
 
 /// `f` of f64 vectors; an f32 vector goes through it in two halves.
