@@ -2,6 +2,8 @@
 #include <heed/data/drawn_task.h>
 
 #include <algorithm>
+#include <functional>
+#include <string_view>
 #include <utility>
 
 namespace heed {
@@ -25,6 +27,11 @@ void DrawnTask::hold_out(std::int64_t count, Rng rng) {
     held_out_.push_back(std::move(row));
     repeats = 0;
   }
+}
+
+std::size_t DrawnTask::Hash::operator()(const std::vector<std::int64_t>& ids) const {
+  return std::hash<std::string_view>()(
+      {reinterpret_cast<const char*>(ids.data()), ids.size() * sizeof(std::int64_t)});
 }
 
 Batch DrawnTask::sample(std::int64_t rows, Rng& rng) const {

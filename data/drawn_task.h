@@ -2,7 +2,7 @@
 
 #include <heed/data/task.h>
 
-#include <set>
+#include <unordered_set>
 #include <vector>
 
 namespace heed {
@@ -29,7 +29,11 @@ class DrawnTask : public Task {
 
  private:
   std::vector<Row> held_out_;
-  std::set<std::vector<std::int64_t>> known_;  // their inputs, as far as a row to train on goes
+  struct Hash {
+    std::size_t operator()(const std::vector<std::int64_t>& ids) const;
+  };
+  // Their inputs, as far as a row to train on goes.
+  std::unordered_set<std::vector<std::int64_t>, Hash> known_;
 };
 
 /// How many rows to hold out of those that `symbols` ids make in `places` places: a `part`th of
