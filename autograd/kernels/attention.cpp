@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <initializer_list>
 #include <numbers>
 
 namespace heed::kernels {
@@ -40,17 +41,21 @@ struct Cells {
   }
 };
 
-/// One tile of queries of one head.
+std::int64_t tiles_of(const Attention& a) { return ceil_div(a.queries, kTileQueries); }
+
+/// One tile of queries of one head: number `index` of (B, H, tiles).
 struct Place {
   std::int64_t b, h, kv, first, queries, row;  // row: of the first query in (B H Tq)
 
-  Place(const Attention& a, std::int64_t batch, std::int64_t head, std::int64_t tile)
-      : b(batch),
-        h(head),
-        kv(head / (a.heads / a.kv_heads)),
-        first(tile * kTileQueries),
-        queries(std::min(kTileQueries, a.queries - first)),
-        row((b * a.heads + h) * a.queries + first) {}
+  Place(const Attention& a, std::int64_t index) {
+    const std::int64_t head = index / tiles_of(a);
+    b = head / a.heads;
+    h = head % a.heads;
+    kv = h / (a.heads / a.kv_heads);
+    first = index % tiles_of(a) * kTileQueries;
+    queries = std::min(kTileQueries, a.queries - first);
+    row = head * a.queries + first;
+  }
 };
 
 template <class T>
@@ -78,6 +83,20 @@ AttentionTile<T> tile_at(const Attention& a, const Place& at, const Cells& cells
           .room = room};
 }
 
+/// Has `tile` ask for rows of `next`: its queries of each of `by_query`, and as many keys and
+/// values, where the diagonal is.
+template <class T>
+void look_ahead(AttentionTile<T>& tile, const Attention& a, const Place& next, HeadRows<const T> k,
+                HeadRows<const T> v, std::initializer_list<HeadRows<const T>> by_query) {
+  const std::int64_t diagonal = next.first + a.keys - a.queries;
+  const std::int64_t key = a.causal ? std::clamp(diagonal, std::int64_t{0}, a.keys) : 0;
+  tile.next[tile.next_count++] = {k.at(next.b, next.kv) + key * k.row, k.row};
+  tile.next[tile.next_count++] = {v.at(next.b, next.kv) + key * v.row, v.row};
+  for (const HeadRows<const T>& x : by_query)
+    tile.next[tile.next_count++] = {x.at(next.b, next.h) + next.first * x.row, x.row};
+  tile.next_rows = std::min(next.queries, a.keys - key);
+}
+
 }  // namespace
 
 double alibi_slope(std::int64_t head, std::int64_t heads) {
@@ -90,17 +109,18 @@ template <class T>
 void attention_forward(const Attention& a, HeadRows<const T> q, HeadRows<const T> k,
                        HeadRows<const T> v, HeadRows<T> y, AttentionRow* rows) {
   const VectorKernels<T>& kernels = vector_kernels<T>();
-  const std::int64_t tiles = ceil_div(a.queries, kTileQueries), count = a.batch * a.heads * tiles;
+  const std::int64_t count = a.batch * a.heads * tiles_of(a);
   const std::int64_t grain =
       gemm_grain(count, std::min(kTileQueries, a.queries), a.keys, a.width + a.value_width);
   parallel_for(count, grain, [&](std::int64_t begin, std::int64_t end) {
     const Buffer<T> room(Room(a, kernels).elements);
     for (std::int64_t i = begin; i < end; ++i) {
-      const Place at(a, i / tiles / a.heads, i / tiles % a.heads, i % tiles);
+      const Place at(a, i);
       const Cells cells{a, at.queries, at.row * a.keys};
       T most[kTileQueries], scale[kTileQueries];
-      kernels.attend(tile_at(a, at, cells, q, k, v, room.data()),
-                     {y.at(at.b, at.h) + at.first * y.row, y.row}, most, scale);
+      AttentionTile<T> tile = tile_at(a, at, cells, q, k, v, room.data());
+      if (i + 1 < count) look_ahead(tile, a, Place(a, i + 1), k, v, {q});
+      kernels.attend(tile, {y.at(at.b, at.h) + at.first * y.row, y.row}, most, scale);
       for (std::int64_t r = 0; r < at.queries; ++r) rows[at.row + r] = {most[r], scale[r]};
     }
   });
@@ -111,7 +131,8 @@ void attention_backward(const Attention& a, HeadRows<const T> q, HeadRows<const 
                         HeadRows<const T> v, HeadRows<const T> y, HeadRows<const T> g,
                         const AttentionRow* rows, HeadRows<T> dq, HeadRows<T> dk, HeadRows<T> dv) {
   const VectorKernels<T>& kernels = vector_kernels<T>();
-  const std::int64_t tiles = ceil_div(a.queries, kTileQueries), group = a.heads / a.kv_heads;
+  // The tiles of the heads that share keys come one after another.
+  const std::int64_t group = a.heads / a.kv_heads, tiles = group * tiles_of(a);
   const std::int64_t width = Room(a, kernels).width, value_width = Room(a, kernels).value_width;
   const T slope = static_cast<T>(a.scale);
   const std::int64_t count = a.batch * a.kv_heads;
@@ -125,25 +146,26 @@ void attention_backward(const Attention& a, HeadRows<const T> q, HeadRows<const 
       const std::int64_t b = i / a.kv_heads, kv = i % a.kv_heads;
       std::fill_n(k_sums.data(), a.keys * width, T(0));
       std::fill_n(v_sums.data(), a.keys * value_width, T(0));
-      for (std::int64_t h = kv * group; h < (kv + 1) * group; ++h)
-        for (std::int64_t tile = 0; tile < tiles; ++tile) {
-          const Place at(a, b, h, tile);
-          const Cells cells{a, at.queries, at.row * a.keys};
-          T most[kTileQueries] = {}, scale[kTileQueries] = {};
-          for (std::int64_t r = 0; r < at.queries; ++r) {
-            most[r] = static_cast<T>(rows[at.row + r].most);
-            scale[r] = static_cast<T>(rows[at.row + r].scale);
-          }
-          kernels.attend_backward({.tile = tile_at(a, at, cells, q, k, v, room.data()),
-                                   .y = {y.at(b, h) + at.first * y.row, y.row},
-                                   .g = {g.at(b, h) + at.first * g.row, g.row},
-                                   .most = most,
-                                   .scale = scale,
-                                   .slope = slope,
-                                   .dq = {dq.at(b, h) + at.first * dq.row, dq.row},
-                                   .dk = {k_sums.data(), width},
-                                   .dv = {v_sums.data(), value_width}});
+      for (std::int64_t t = i * tiles; t < (i + 1) * tiles; ++t) {
+        const Place at(a, t);
+        const Cells cells{a, at.queries, at.row * a.keys};
+        T most[kTileQueries] = {}, scale[kTileQueries] = {};
+        for (std::int64_t r = 0; r < at.queries; ++r) {
+          most[r] = static_cast<T>(rows[at.row + r].most);
+          scale[r] = static_cast<T>(rows[at.row + r].scale);
         }
+        AttentionTile<T> tile = tile_at(a, at, cells, q, k, v, room.data());
+        if (t + 1 < count * tiles) look_ahead(tile, a, Place(a, t + 1), k, v, {q, y, g});
+        kernels.attend_backward({.tile = tile,
+                                 .y = {y.at(b, at.h) + at.first * y.row, y.row},
+                                 .g = {g.at(b, at.h) + at.first * g.row, g.row},
+                                 .most = most,
+                                 .scale = scale,
+                                 .slope = slope,
+                                 .dq = {dq.at(b, at.h) + at.first * dq.row, dq.row},
+                                 .dk = {k_sums.data(), width},
+                                 .dv = {v_sums.data(), value_width}});
+      }
       for (std::int64_t j = 0; j < a.keys; ++j) {
         for (std::int64_t d = 0; d < a.width; ++d)
           dk.at(b, kv)[j * dk.row + d] = k_sums.data()[j * width + d] * slope;

@@ -40,6 +40,11 @@ struct AttentionTile {
   /// null.
   void (*drop)(const void* context, std::int64_t key, std::int64_t keys, T* to, std::int64_t row);
   const void* context;
+  /// Rows that the next tile reads first, of so many matrices: they are asked for during this
+  /// one, since those of a head lie too far apart for the CPU to guess them.
+  Rows<const T> next[5] = {};
+  int next_count = 0;
+  std::int64_t next_rows = 0;
   /// To work in: three tiles, and three rows of each width, in whole vectors, for every query.
   T* room;
 };

@@ -54,6 +54,22 @@ Rows<const T> whole_vectors(std::int64_t rows, std::int64_t columns, Rows<const 
   return {room, row};
 }
 
+/// Asks for what the next tile reads first, some rows at a time.
+template <class T>
+struct Ahead {
+  const AttentionTile<T>& tile;
+  std::int64_t row = 0;
+
+  void fetch() {
+    constexpr std::int64_t kRows = 8, kLine = 64 / sizeof(T);
+    const std::int64_t columns = least(tile.width, tile.value_width);
+    for (const std::int64_t end = least(row + kRows, tile.next_rows); row < end; ++row)
+      for (int i = 0; i < tile.next_count; ++i)
+        for (std::int64_t c = 0; c < columns; c += kLine)
+          __builtin_prefetch(tile.next[i].data + row * tile.next[i].row + c);
+  }
+};
+
 /// Some keys of a tile, and the queries that see any of them: those from `first` on.
 template <class T>
 struct Part {
@@ -121,17 +137,13 @@ template <class T>
 inline Vector<T> greatest(const T* from, std::int64_t rows, std::int64_t row, Vector<T> least) {
   constexpr int kAtOnce = 4;  // comparisons that do not wait for each other
   Vector<T> tops[kAtOnce] = {least, least, least, least};
-  const auto take = [&](Vector<T>& top, const T* at) {
-    const Vector<T> v = load(at);
-    top = v > top ? v : top;
-  };
   std::int64_t i = 0;
   for (; i + kAtOnce <= rows; i += kAtOnce)
 #pragma GCC unroll 4
-    for (int t = 0; t < kAtOnce; ++t) take(tops[t], from + (i + t) * row);
-  for (; i < rows; ++i) take(tops[0], from + i * row);
+    for (int t = 0; t < kAtOnce; ++t) tops[t] = greater<T>(load(from + (i + t) * row), tops[t]);
+  for (; i < rows; ++i) tops[0] = greater<T>(load(from + i * row), tops[0]);
 #pragma GCC unroll 4
-  for (int t = 1; t < kAtOnce; ++t) tops[0] = tops[t] > tops[0] ? tops[t] : tops[0];
+  for (int t = 1; t < kAtOnce; ++t) tops[0] = greater<T>(tops[t], tops[0]);
   return tops[0];
 }
 
@@ -202,6 +214,7 @@ void attend(const AttentionTile<T>& tile, Rows<T> y, T* most, T* scale) {
   const Rows<T> values = room.zeros(tile.value_width);
   T shrink[kTileQueries];
   T* const sum = scale;
+  Ahead<T> ahead{tile};
   for (std::int64_t c = 0; c < lanes; c += kWidth<T>) {
     store(most + c, Vector<T>{} - kInfinity<T>);
     store(sum + c, Vector<T>{});
@@ -211,6 +224,7 @@ void attend(const AttentionTile<T>& tile, Rows<T> y, T* most, T* scale) {
   for (std::int64_t key = 0; key < tile.keys;) {
     const Part<T> part(tile, key);
     score(tile, part, q, scores);
+    ahead.fetch();
     weigh(part, scores, most, sum, shrink);
     if (tile.drop) {
       tile.drop(tile.context, key, part.keys, factors.data, lanes);
@@ -224,6 +238,7 @@ void attend(const AttentionTile<T>& tile, Rows<T> y, T* most, T* scale) {
     }
     product(tile.value_width, lanes - part.first, part.keys, down(tile.v, key),
             across(scores, 0, part.first), part_of(values, 0, part.first), true);
+    ahead.fetch();
     key += part.keys;
   }
   for (std::int64_t c = 0; c < lanes; c += kWidth<T>) {
@@ -255,13 +270,16 @@ void attend_backward(const AttentionPull<T>& pull) {
   transpose(tile.queries, tile.value_width, pull.g, all(1), lanes, g);
   T mean[kTileQueries];
   row_products(tile.queries, tile.value_width, pull.y, pull.g, mean);
+  Ahead<T> ahead{tile};
 
   for (std::int64_t key = 0; key < tile.keys;) {
     const Part<T> part(tile, key);
     const std::int64_t first = part.first, queries = tile.queries - first;
     score(tile, part, q, weights);
+    ahead.fetch();
     product(part.keys, lanes - first, tile.value_width, across(tile.v, key), across(g, 0, first),
             part_of(ds, 0, first), false);
+    ahead.fetch();
     if (tile.drop) {
       tile.drop(tile.context, key, part.keys, factors.data, lanes);
       pull_scores<true>(pull, part, mean, {factors.data, lanes}, weights, ds);
@@ -270,10 +288,13 @@ void attend_backward(const AttentionPull<T>& pull) {
     }
     product(part.keys, g_width, queries, across(weights, 0, first), across(g_rows, first),
             part_of(pull.dv, key, 0), true);
+    ahead.fetch();
     product(part.keys, q_width, queries, across(ds, 0, first), across(q_rows, first),
             part_of(pull.dk, key, 0), true);
+    ahead.fetch();
     product(tile.width, lanes - first, part.keys, down(tile.k, key), across(ds, 0, first),
             part_of(dq, 0, first), true);
+    ahead.fetch();
     key += part.keys;
   }
   transpose<T>(tile.width, tile.queries, {dq.data, lanes}, all(pull.slope), tile.width, pull.dq);
