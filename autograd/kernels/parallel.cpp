@@ -51,14 +51,24 @@ struct Job {
   std::int64_t count, grain;
   Chunk chunk;
   void* context;
+  int shares = 1;
+};
+
+/// A thread's part of a job: what it has not begun. On a cache line of its own, since others help
+/// once they are done with theirs.
+struct alignas(64) Share {
+  std::atomic<std::int64_t> next = 0;
+  std::int64_t end = 0;
 };
 
 // Note [The pool]
 // One job at a time. Its owner, who holds `owner_`, writes the job, opens it, begins a new round (a
 // worker waits for one it has not seen), claims chunks like everybody else, closes the job and
-// waits until no worker is inside. A worker enters before it looks whether the job is open, and the
-// owner closes it before it looks whether somebody is inside; both in the one order of sequentially
-// consistent operations, so a worker that comes late either is waited for or finds the door closed.
+// waits until no worker is inside. A thread begins with its own share, the same part of every job,
+// so that it finds the rows it made last in its own cache, and then helps with the others. A worker
+// enters before it looks whether the job is open, and the owner closes it before it looks whether
+// somebody is inside; both in the one order of sequentially consistent operations, so a worker that
+// comes late either is waited for or finds the door closed.
 class Pool {
  public:
   explicit Pool(int threads) : threads_(threads) {}
@@ -77,11 +87,11 @@ class Pool {
     if (!owner) return false;
     start();
     job_ = job;
-    next_.store(0, std::memory_order_relaxed);
+    share_out();
     open_ = true;
     begin_round();
     in_chunk = true;
-    claim();
+    claim(0);
     in_chunk = false;
     open_ = false;
     const auto empty = [&] { return inside_ == 0; };
@@ -96,7 +106,7 @@ class Pool {
     try {
       for (; started_ < threads() - 1; ++started_)
         workers_[static_cast<std::size_t>(started_)] =
-            std::thread([this, round = round_.load()] { work(round); });
+            std::thread([this, round = round_.load(), self = started_ + 1] { work(round, self); });
     } catch (const std::system_error&) {  // the system gives no more
       threads_ = started_ + 1;
     }
@@ -117,7 +127,7 @@ class Pool {
     wake_.notify_all();
   }
 
-  void work(unsigned seen) {
+  void work(unsigned seen, int self) {
     in_chunk = true;
     for (;;) {
       const auto begun = [&] { return round_ != seen; };
@@ -130,21 +140,37 @@ class Pool {
       seen = round_;
       if (stopping_) return;
       ++inside_;
-      if (open_) claim();
+      if (open_) claim(self);
       --inside_;
     }
   }
 
-  void claim() {
-    for (;;) {
-      const std::int64_t begin = next_.fetch_add(job_.grain, std::memory_order_relaxed);
-      if (begin >= job_.count) return;
+  void share_out() {
+    const std::int64_t chunks = ceil_div(job_.count, job_.grain);
+    job_.shares = static_cast<int>(std::min<std::int64_t>(threads(), chunks));
+    std::int64_t begin = 0;
+    for (int i = 0; i < job_.shares; ++i) {
+      Share& share = shares_[static_cast<std::size_t>(i)];
+      share.next.store(begin, std::memory_order_relaxed);
+      share.end = begin = std::min(chunks * (i + 1) / job_.shares * job_.grain, job_.count);
+    }
+  }
+
+  void claim(int self) {
+    for (int i = 0; i < job_.shares; ++i)
+      claim(shares_[static_cast<std::size_t>((self + i) % job_.shares)]);
+  }
+
+  void claim(Share& share) {
+    while (share.next.load(std::memory_order_relaxed) < share.end) {
+      const std::int64_t begin = share.next.fetch_add(job_.grain, std::memory_order_relaxed);
+      if (begin >= share.end) return;
       try {
-        job_.chunk(job_.context, begin, std::min(begin + job_.grain, job_.count));
+        job_.chunk(job_.context, begin, std::min(begin + job_.grain, share.end));
       } catch (...) {
         const std::lock_guard lock(failure_);
         if (!error_) error_ = std::current_exception();
-        next_.store(job_.count, std::memory_order_relaxed);
+        for (Share& each : shares_) each.next.store(each.end, std::memory_order_relaxed);
       }
     }
   }
@@ -162,8 +188,8 @@ class Pool {
   std::atomic<int> asleep_ = 0;
   std::atomic<bool> stopping_ = false;
 
+  std::array<Share, kMaxThreads> shares_;
   // Each on a cache line of its own: all threads write here.
-  alignas(64) std::atomic<std::int64_t> next_ = 0;
   alignas(64) std::atomic<unsigned> round_ = 0;
   std::atomic<bool> open_ = false;
   alignas(64) std::atomic<int> inside_ = 0;
