@@ -83,8 +83,8 @@ AttentionTile<T> tile_at(const Attention& a, const Place& at, const Cells& cells
           .room = room};
 }
 
-/// Has `tile` ask for rows of `next`: its queries of each of `by_query`, and as many keys and
-/// values, where the diagonal is.
+/// Has `tile` ask for rows of `next`: its queries of each of `by_query` and, where the diagonal is,
+/// keys and values; as many of each as there are of both.
 template <class T>
 void look_ahead(AttentionTile<T>& tile, const Attention& a, const Place& next, HeadRows<const T> k,
                 HeadRows<const T> v, std::initializer_list<HeadRows<const T>> by_query) {

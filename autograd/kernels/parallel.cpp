@@ -51,7 +51,6 @@ struct Job {
   std::int64_t count, grain;
   Chunk chunk;
   void* context;
-  int shares = 1;
 };
 
 /// A thread's part of a job: what it has not begun. On a cache line of its own, since others help
@@ -65,10 +64,11 @@ struct alignas(64) Share {
 // One job at a time. Its owner, who holds `owner_`, writes the job, opens it, begins a new round (a
 // worker waits for one it has not seen), claims chunks like everybody else, closes the job and
 // waits until no worker is inside. A thread begins with its own share, the same part of every job,
-// so that it finds the rows it made last in its own cache, and then helps with the others. A worker
-// enters before it looks whether the job is open, and the owner closes it before it looks whether
-// somebody is inside; both in the one order of sequentially consistent operations, so a worker that
-// comes late either is waited for or finds the door closed.
+// so that it finds the rows it made last in its own cache, and then helps with the others; where
+// there are fewer chunks than threads, some begin with helping. A worker enters before it looks
+// whether the job is open, and the owner closes it before it looks whether somebody is inside; both
+// in the one order of sequentially consistent operations, so a worker that comes late either is
+// waited for or finds the door closed.
 class Pool {
  public:
   explicit Pool(int threads) : threads_(threads) {}
@@ -147,18 +147,18 @@ class Pool {
 
   void share_out() {
     const std::int64_t chunks = ceil_div(job_.count, job_.grain);
-    job_.shares = static_cast<int>(std::min<std::int64_t>(threads(), chunks));
+    sharing_ = static_cast<int>(std::min<std::int64_t>(threads(), chunks));
     std::int64_t begin = 0;
-    for (int i = 0; i < job_.shares; ++i) {
+    for (int i = 0; i < sharing_; ++i) {
       Share& share = shares_[static_cast<std::size_t>(i)];
       share.next.store(begin, std::memory_order_relaxed);
-      share.end = begin = std::min(chunks * (i + 1) / job_.shares * job_.grain, job_.count);
+      share.end = begin = std::min(chunks * (i + 1) / sharing_ * job_.grain, job_.count);
     }
   }
 
   void claim(int self) {
-    for (int i = 0; i < job_.shares; ++i)
-      claim(shares_[static_cast<std::size_t>((self + i) % job_.shares)]);
+    for (int i = 0; i < sharing_; ++i)
+      claim(shares_[static_cast<std::size_t>((self + i) % sharing_)]);
   }
 
   void claim(Share& share) {
@@ -170,16 +170,21 @@ class Pool {
       } catch (...) {
         const std::lock_guard lock(failure_);
         if (!error_) error_ = std::current_exception();
-        for (Share& each : shares_) each.next.store(each.end, std::memory_order_relaxed);
+        for (int i = 0; i < sharing_; ++i) {
+          Share& each = shares_[static_cast<std::size_t>(i)];
+          each.next.store(each.end, std::memory_order_relaxed);
+        }
       }
     }
   }
 
   std::atomic<int> threads_;
-  std::mutex owner_;  // guards the four that follow; claim() reads the job of a round that is open
+  std::mutex owner_;  // guards the six that follow; claim() reads the job of a round that is open
   std::array<std::thread, kMaxThreads - 1> workers_;
   int started_ = 0;
   Job job_ = {};
+  std::array<Share, kMaxThreads> shares_;
+  int sharing_ = 0;  // so many of them belong to the job
   std::exception_ptr error_;
   std::mutex failure_;  // guards error_ while the job is open
 
@@ -188,7 +193,6 @@ class Pool {
   std::atomic<int> asleep_ = 0;
   std::atomic<bool> stopping_ = false;
 
-  std::array<Share, kMaxThreads> shares_;
   // Each on a cache line of its own: all threads write here.
   alignas(64) std::atomic<unsigned> round_ = 0;
   std::atomic<bool> open_ = false;

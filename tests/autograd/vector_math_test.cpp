@@ -54,6 +54,8 @@ const std::vector<Function<float>> kSingle{
     {"erf", &F::erf, {}, [](Real x) { return std::erf(x); }, 6, 6e-7},
     {"normal_cdf", &F::normal_cdf, {}, normal_cdf, 10, 6e-6},
     {"gelu", &F::gelu, {}, [](Real x) { return x * normal_cdf(x); }, 10, 6e-6},
+    {"normal_cdf, near", &F::normal_cdf, {}, normal_cdf, 1, 6e-7},
+    {"gelu, near", &F::gelu, {}, [](Real x) { return x * normal_cdf(x); }, 1, 6e-7},
     {"gelu_tanh", &F::gelu_tanh, {}, [](Real x) { return x * gate(x); }, 10, 1e-7},
     {"silu", &F::silu, {}, [](Real x) { return x * sigmoid(x); }, 87, 3e-7},
     {"gelu'",
@@ -197,7 +199,8 @@ void expect_limits(T last_finite, T first_infinite) {
     expect(kernels.erf, {-1, -1, T(-0.), 0, 1, 1, 1, 1});
     EXPECT_TRUE(std::signbit(y[2]));
     expect(kernels.normal_cdf, {0, 0, T(.5), T(.5), 1, 1, 1, 1});
-    expect(kernels.gelu, {0, 0, 0, 0, last_finite, first_infinite, most, inf});
+    expect(kernels.gelu, {0, 0, T(-0.), 0, last_finite, first_infinite, most, inf});
+    EXPECT_TRUE(std::signbit(y[2]));
     kernels.gelu_backward(n, x.data(), std::vector<T>(x.size(), 1).data(), y.data());
     const std::vector<T> slopes{0, 0, T(.5), T(.5), 1, 1, 1, 1};
     for (std::size_t i = 0; i < slopes.size(); ++i) EXPECT_NEAR(y[i], slopes[i], 1e-7);

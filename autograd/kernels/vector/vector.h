@@ -42,8 +42,8 @@ inline void copy(const T* from, std::int64_t n, T* to) {
   for (; i < n; ++i) to[i] = from[i];
 }
 
-/// The lesser and the greater of each two lanes, y's where one is a NaN. GCC makes one instruction
-/// of the comparison but for AVX-512.
+/// The lesser and the greater of each two lanes, y's where one is a NaN or both are 0. GCC 12 never
+/// makes one instruction of the comparison for AVX-512.
 template <class T>
 inline Vector<T> lesser(Vector<T> x, Vector<T> y) {
 #if defined(__AVX512F__) && !defined(__clang__)
